@@ -1,0 +1,40 @@
+/*
+ * gate.sql
+ *
+ * Registering a gate.
+ */
+
+CREATE FUNCTION dq_gate.create_gate(target pg_catalog.regclass,
+									staging pg_catalog.regclass DEFAULT NULL,
+									key pg_catalog.text[] DEFAULT NULL,
+									layer pg_catalog.text DEFAULT NULL,
+									owner pg_catalog.text DEFAULT NULL,
+									description pg_catalog.text DEFAULT NULL,
+									run_as pg_catalog.regrole DEFAULT NULL)
+RETURNS pg_catalog.regclass
+AS 'MODULE_PATHNAME', 'dq_gate_create_gate'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dq_gate.create_gate(pg_catalog.regclass, pg_catalog.regclass, pg_catalog.text[],
+	pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.regrole) IS
+	'register a gate for a target table';
+
+CREATE FUNCTION dq_gate.alter_gate(target pg_catalog.regclass,
+								   staging pg_catalog.regclass DEFAULT NULL,
+								   key pg_catalog.text[] DEFAULT NULL,
+								   layer pg_catalog.text DEFAULT NULL,
+								   owner pg_catalog.text DEFAULT NULL,
+								   description pg_catalog.text DEFAULT NULL,
+								   run_as pg_catalog.regrole DEFAULT NULL)
+RETURNS pg_catalog.regclass
+AS 'MODULE_PATHNAME', 'dq_gate_alter_gate'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dq_gate.alter_gate(pg_catalog.regclass, pg_catalog.regclass, pg_catalog.text[],
+	pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.regrole) IS
+	'change a gate; what is NULL stays, an empty text or array goes back to the default';
+
+CREATE FUNCTION dq_gate.drop_gate(target pg_catalog.regclass)
+RETURNS pg_catalog.void
+AS 'MODULE_PATHNAME', 'dq_gate_drop_gate'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION dq_gate.drop_gate(pg_catalog.regclass) IS
+	'forget a gate and its declared checks; the tables, the log and the quarantine stay';

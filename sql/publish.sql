@@ -1,0 +1,47 @@
+/*
+ * publish.sql
+ *
+ * The doors through which a batch goes.
+ */
+
+CREATE FUNCTION dq_gate.publish(staging pg_catalog.regclass,
+								target pg_catalog.regclass,
+								batch_id pg_catalog.text DEFAULT NULL,
+								as_of pg_catalog.date DEFAULT NULL)
+RETURNS dq_gate.run_summary
+AS 'MODULE_PATHNAME', 'dq_gate_publish'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dq_gate.publish(pg_catalog.regclass, pg_catalog.regclass, pg_catalog.text, pg_catalog.date) IS
+	'audit the batch in staging and publish it into target, or quarantine it; answers the verdict and warns on failure';
+
+CREATE FUNCTION dq_gate.audit(staging pg_catalog.regclass,
+							  target pg_catalog.regclass,
+							  batch_id pg_catalog.text DEFAULT NULL,
+							  as_of pg_catalog.date DEFAULT NULL)
+RETURNS dq_gate.run_summary
+AS 'MODULE_PATHNAME', 'dq_gate_audit'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dq_gate.audit(pg_catalog.regclass, pg_catalog.regclass, pg_catalog.text, pg_catalog.date) IS
+	'audit the batch in staging and log the results; publishes and quarantines nothing';
+
+CREATE PROCEDURE dq_gate.publish_or_fail(staging pg_catalog.regclass,
+										 target pg_catalog.regclass,
+										 batch_id pg_catalog.text DEFAULT NULL,
+										 as_of pg_catalog.date DEFAULT NULL)
+AS 'MODULE_PATHNAME', 'dq_gate_publish_or_fail'
+LANGUAGE C;
+COMMENT ON PROCEDURE dq_gate.publish_or_fail(pg_catalog.regclass, pg_catalog.regclass, pg_catalog.text, pg_catalog.date) IS
+	'like publish, but a batch that is not published commits its evidence and then raises an error: for schedulers and scripts';
+
+CREATE FUNCTION dq_gate.results_of(run_id pg_catalog.int8)
+RETURNS SETOF dq_gate.results
+AS $$
+	SELECT r.*
+	FROM dq_gate.results r
+	WHERE r.run_id OPERATOR(pg_catalog.=) $1
+	ORDER BY r.check_no
+$$
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp;
+COMMENT ON FUNCTION dq_gate.results_of(pg_catalog.int8) IS
+	'what each check of a run found, one row a check';

@@ -1,0 +1,34 @@
+/*
+ * rights.sql
+ *
+ * Everybody may call the functions, which check rights on the tables they are
+ * given, and may read configuration and log of the gates whose target they
+ * may read.  Nobody but the extension writes.
+ */
+
+GRANT USAGE ON SCHEMA dq_gate TO PUBLIC;
+GRANT USAGE ON SCHEMA dq_quarantine TO PUBLIC;
+
+REVOKE ALL ON ALL TABLES IN SCHEMA dq_gate FROM PUBLIC;
+REVOKE ALL ON ALL SEQUENCES IN SCHEMA dq_gate FROM PUBLIC;
+GRANT SELECT ON dq_gate.gates, dq_gate.checks, dq_gate.runs, dq_gate.results,
+	dq_gate.quarantines TO PUBLIC;
+
+ALTER TABLE dq_gate.gates ENABLE ROW LEVEL SECURITY;
+ALTER TABLE dq_gate.checks ENABLE ROW LEVEL SECURITY;
+ALTER TABLE dq_gate.runs ENABLE ROW LEVEL SECURITY;
+ALTER TABLE dq_gate.results ENABLE ROW LEVEL SECURITY;
+ALTER TABLE dq_gate.quarantines ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY readers_of_target ON dq_gate.gates FOR SELECT
+	USING (pg_catalog.has_table_privilege(target, 'SELECT'));
+CREATE POLICY readers_of_target ON dq_gate.checks FOR SELECT
+	USING (pg_catalog.has_table_privilege(target, 'SELECT'));
+CREATE POLICY readers_of_target ON dq_gate.runs FOR SELECT
+	USING (pg_catalog.has_table_privilege(target, 'SELECT'));
+CREATE POLICY readers_of_target ON dq_gate.results FOR SELECT
+	USING (EXISTS (SELECT FROM dq_gate.runs r
+				   WHERE r.run_id OPERATOR(pg_catalog.=) results.run_id
+				   AND pg_catalog.has_table_privilege(r.target, 'SELECT')));
+CREATE POLICY readers_of_target ON dq_gate.quarantines FOR SELECT
+	USING (pg_catalog.has_table_privilege(target, 'SELECT'));

@@ -1,0 +1,161 @@
+/*
+ * tables.sql
+ *
+ * What dq_gate keeps: gates and their checks (configuration), runs and
+ * results (the log), and which table quarantines the rows of which target.
+ * Only the extension writes them; see rights.sql for who may read them.
+ */
+
+CREATE TABLE dq_gate.gates (
+	target		pg_catalog.regclass PRIMARY KEY,
+	staging		pg_catalog.regclass,
+	key			pg_catalog.text[],
+	layer		pg_catalog.text,
+	owner		pg_catalog.text,
+	description	pg_catalog.text,
+	run_as		pg_catalog.regrole NOT NULL,
+	created_by	pg_catalog.name NOT NULL DEFAULT SESSION_USER,
+	created_at	pg_catalog.timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp()
+);
+COMMENT ON TABLE dq_gate.gates IS
+	'registered gates, one a guarded target; written by create_gate, alter_gate and drop_gate';
+COMMENT ON COLUMN dq_gate.gates.target IS 'the published table that the gate guards';
+COMMENT ON COLUMN dq_gate.gates.staging IS 'the table where batches land, if the gate names one';
+COMMENT ON COLUMN dq_gate.gates.key IS 'merge key; NULL takes it from the primary key of the target';
+COMMENT ON COLUMN dq_gate.gates.layer IS 'label such as bronze, silver or gold';
+COMMENT ON COLUMN dq_gate.gates.owner IS 'accountable person or team, free text';
+COMMENT ON COLUMN dq_gate.gates.run_as IS 'the role that every run of the gate acts as, whoever calls it';
+
+CREATE TABLE dq_gate.checks (
+	target		pg_catalog.regclass NOT NULL
+				REFERENCES dq_gate.gates (target) ON UPDATE CASCADE ON DELETE CASCADE,
+	name		pg_catalog.text NOT NULL,
+	check_type	pg_catalog.text NOT NULL,
+	columns		pg_catalog.text[] NOT NULL,
+	parameters	pg_catalog.jsonb NOT NULL DEFAULT '{}',
+	action		pg_catalog.text NOT NULL,
+	nulls		pg_catalog.text NOT NULL,
+	owner		pg_catalog.text,
+	description	pg_catalog.text,
+	created_by	pg_catalog.name NOT NULL DEFAULT SESSION_USER,
+	created_at	pg_catalog.timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
+	PRIMARY KEY (target, name)
+);
+COMMENT ON TABLE dq_gate.checks IS
+	'declared checks of the registered gates; see checks_of for all effective checks';
+COMMENT ON COLUMN dq_gate.checks.parameters IS
+	'what the kind of check needs, names resolved when it was declared';
+
+CREATE SEQUENCE dq_gate.run_id_seq;
+
+CREATE TABLE dq_gate.runs (
+	run_id		pg_catalog.int8 PRIMARY KEY DEFAULT pg_catalog.nextval('dq_gate.run_id_seq'),
+	target		pg_catalog.regclass NOT NULL,
+	gate		pg_catalog.text NOT NULL,
+	staging		pg_catalog.text NOT NULL,
+	batch_id	pg_catalog.text NOT NULL,
+	as_of		pg_catalog.date,
+	verdict		pg_catalog.text NOT NULL
+				CHECK (verdict IN ('published', 'rejected', 'failed', 'skipped', 'audited')),
+	passed		pg_catalog.bool NOT NULL,
+	published	pg_catalog.bool NOT NULL,
+	row_count	pg_catalog.int8,
+	inserted	pg_catalog.int8,
+	updated		pg_catalog.int8,
+	unchanged	pg_catalog.int8,
+	deleted		pg_catalog.int8,
+	quarantined	pg_catalog.int8,
+	dropped		pg_catalog.int8,
+	checks_run	pg_catalog.int4 NOT NULL,
+	checks_failed	pg_catalog.int4 NOT NULL,
+	failures	pg_catalog.text[] NOT NULL DEFAULT '{}',
+	error		pg_catalog.text,
+	error_sqlstate	pg_catalog.text,
+	quarantine	pg_catalog.text,
+	layer		pg_catalog.text,
+	owner		pg_catalog.text,
+	called_by	pg_catalog.name NOT NULL,
+	run_as		pg_catalog.name NOT NULL,
+	backend_pid	pg_catalog.int4 NOT NULL DEFAULT pg_catalog.pg_backend_pid(),
+	application_name	pg_catalog.text,
+	started_at	pg_catalog.timestamptz NOT NULL,
+	audit_time	pg_catalog.interval,
+	publish_time	pg_catalog.interval,
+	duration	pg_catalog.interval NOT NULL
+);
+CREATE INDEX runs_target_idx ON dq_gate.runs (target, run_id DESC);
+CREATE INDEX runs_started_at_idx ON dq_gate.runs (started_at);
+COMMENT ON TABLE dq_gate.runs IS
+	'one row a run: who ran which batch, the verdict, the row accounting and the failures';
+COMMENT ON COLUMN dq_gate.runs.gate IS 'qualified name of the target when the run was made';
+COMMENT ON COLUMN dq_gate.runs.passed IS 'the audit passed: no check that blocks has failed';
+COMMENT ON COLUMN dq_gate.runs.published IS 'the batch, less its quarantined rows, is in the target';
+COMMENT ON COLUMN dq_gate.runs.row_count IS
+	'rows staged; equals inserted + updated + unchanged + quarantined + dropped unless the run was a dry run';
+COMMENT ON COLUMN dq_gate.runs.checks_failed IS 'checks that failed or could not be evaluated, whatever their action';
+COMMENT ON COLUMN dq_gate.runs.failures IS 'one text a failed check, its name first';
+COMMENT ON COLUMN dq_gate.runs.error IS 'why the publish failed, for the verdict failed';
+COMMENT ON COLUMN dq_gate.runs.audit_time IS 'time spent auditing';
+COMMENT ON COLUMN dq_gate.runs.publish_time IS 'time spent publishing or quarantining';
+
+CREATE TABLE dq_gate.results (
+	run_id		pg_catalog.int8 NOT NULL REFERENCES dq_gate.runs (run_id) ON DELETE CASCADE,
+	check_no	pg_catalog.int4 NOT NULL,
+	check_name	pg_catalog.text NOT NULL,
+	check_type	pg_catalog.text NOT NULL,
+	columns		pg_catalog.text[] NOT NULL,
+	action		pg_catalog.text NOT NULL,
+	owner		pg_catalog.text,
+	origin		pg_catalog.text NOT NULL,
+	status		pg_catalog.text NOT NULL
+				CHECK (status IN ('passed', 'failed', 'error', 'not_judged')),
+	passed		pg_catalog.bool,
+	expected_value	pg_catalog.text,
+	actual_value	pg_catalog.text,
+	threshold	pg_catalog.text,
+	examined_rows	pg_catalog.int8,
+	failing_rows	pg_catalog.int8,
+	null_rows	pg_catalog.int8,
+	sample		pg_catalog.jsonb,
+	message		pg_catalog.text,
+	PRIMARY KEY (run_id, check_no)
+);
+COMMENT ON TABLE dq_gate.results IS 'one row a check and run: what was expected, what was found';
+COMMENT ON COLUMN dq_gate.results.passed IS 'NULL where the check was not judged';
+COMMENT ON COLUMN dq_gate.results.origin IS 'declared, or what the check was derived from';
+COMMENT ON COLUMN dq_gate.results.failing_rows IS 'rows of the batch that fail the check; for uniqueness, all rows that share their value with another row';
+COMMENT ON COLUMN dq_gate.results.null_rows IS 'rows whose value, or whose rule, is NULL';
+COMMENT ON COLUMN dq_gate.results.sample IS 'up to 5 failing rows, as their key and the columns of the check';
+
+CREATE TABLE dq_gate.quarantines (
+	target		pg_catalog.regclass PRIMARY KEY,
+	quarantine	pg_catalog.regclass NOT NULL UNIQUE
+);
+COMMENT ON TABLE dq_gate.quarantines IS 'which table keeps the rejected rows of which target';
+
+-- what pg_dump must carry: configuration and history alike
+SELECT pg_catalog.pg_extension_config_dump('dq_gate.gates', '');
+SELECT pg_catalog.pg_extension_config_dump('dq_gate.checks', '');
+SELECT pg_catalog.pg_extension_config_dump('dq_gate.run_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('dq_gate.runs', '');
+SELECT pg_catalog.pg_extension_config_dump('dq_gate.results', '');
+SELECT pg_catalog.pg_extension_config_dump('dq_gate.quarantines', '');
+
+CREATE TYPE dq_gate.run_summary AS (
+	run_id		pg_catalog.int8,
+	batch_id	pg_catalog.text,
+	verdict		pg_catalog.text,
+	passed		pg_catalog.bool,
+	published	pg_catalog.bool,
+	row_count	pg_catalog.int8,
+	inserted	pg_catalog.int8,
+	updated		pg_catalog.int8,
+	unchanged	pg_catalog.int8,
+	deleted		pg_catalog.int8,
+	quarantined	pg_catalog.int8,
+	dropped		pg_catalog.int8,
+	checks_failed	pg_catalog.int4,
+	failures	pg_catalog.text[],
+	duration	pg_catalog.interval
+);
+COMMENT ON TYPE dq_gate.run_summary IS 'what a run answers: its verdict and row accounting';

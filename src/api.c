@@ -1,0 +1,424 @@
+/*
+ * api.c
+ *		The SQL-callable functions that run a gate, register one, or look at
+ *		its checks.  Those that declare a check are with the kinds.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "executor/spi.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "nodes/parsenodes.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+
+#include "columns.h"
+#include "compat.h"
+#include "declare.h"
+#include "gate.h"
+#include "kinds/kinds.h"
+#include "plan.h"
+#include "quarantine.h"
+#include "run.h"
+#include "spi_util.h"
+#include "verdict.h"
+
+PG_FUNCTION_INFO_V1(dq_gate_publish);
+PG_FUNCTION_INFO_V1(dq_gate_audit);
+PG_FUNCTION_INFO_V1(dq_gate_publish_or_fail);
+PG_FUNCTION_INFO_V1(dq_gate_create_gate);
+PG_FUNCTION_INFO_V1(dq_gate_alter_gate);
+PG_FUNCTION_INFO_V1(dq_gate_drop_gate);
+PG_FUNCTION_INFO_V1(dq_gate_checks_of);
+
+/* The names of the failed checks: what stands before the colon */
+static char *
+failed_names(const Run *run)
+{
+	StringInfoData buf;
+	ListCell   *lc;
+
+	initStringInfo(&buf);
+	foreach(lc, run->failures)
+	{
+		char	   *failure = lfirst(lc);
+		int			length = strstr(failure, ": ") - failure;
+
+		appendStringInfo(&buf, "%s%.*s", buf.len > 0 ? ", " : "", length, failure);
+	}
+	return buf.data;
+}
+
+static char *
+failure_lines(const Run *run)
+{
+	StringInfoData buf;
+	ListCell   *lc;
+
+	initStringInfo(&buf);
+	foreach(lc, run->failures)
+		appendStringInfo(&buf, "%s%s", buf.len > 0 ? "\n" : "", (char *) lfirst(lc));
+	return buf.data;
+}
+
+static bool
+has_failed_warning(const Run *run)
+{
+	ListCell   *lc;
+
+	foreach(lc, run->results)
+	{
+		CheckResult *result = lfirst(lc);
+
+		if ((result->status == DQ_FAILED || result->status == DQ_ERROR) &&
+			result->check->action == DQ_WARN)
+			return true;
+	}
+	return false;
+}
+
+/* Say aloud what the row of the run says */
+static void
+announce(const Run *run)
+{
+	char	   *query = psprintf("SELECT * FROM dq_gate.results_of(" INT64_FORMAT ")", run->run_id);
+
+	if (run->failures == NIL)
+		return;
+	if (run->verdict == DQ_VERDICT_PUBLISHED)
+		ereport(has_failed_warning(run) ? WARNING : NOTICE,
+				(errmsg("gate %s: batch \"%s\" published (run " INT64_FORMAT "), " INT64_FORMAT
+						" rows quarantined; failed: %s",
+						run->gate->name, run->batch_id, run->run_id,
+						run->quarantined, failed_names(run)),
+				 errdetail("%s", failure_lines(run)),
+				 errhint("See %s;", query)));
+	else
+		ereport(WARNING,
+				(errmsg("gate %s: batch \"%s\" %s (run " INT64_FORMAT "): %s",
+						run->gate->name, run->batch_id,
+						run->verdict == DQ_VERDICT_AUDITED ? "would be judged by failed checks" :
+						run->verdict == DQ_VERDICT_REJECTED ? "rejected" : "failed to publish",
+						run->run_id, failed_names(run)),
+				 errdetail("%s", failure_lines(run)),
+				 errhint("See %s;", query)));
+}
+
+/* The run of a gate that a function call asks for */
+static Run *
+run_from_arguments(FunctionCallInfo fcinfo, bool dry_run)
+{
+	Run		   *run = palloc0(sizeof(Run));
+	Oid			staging = dq_required_oid(fcinfo, 0, "staging");
+	Oid			target = dq_required_oid(fcinfo, 1, "target");
+
+	run->dry_run = dry_run;
+	run->batch_id = dq_optional_text(fcinfo, 2);
+	run->has_as_of = !PG_ARGISNULL(3);
+	if (run->has_as_of)
+		run->as_of = PG_GETARG_DATEADT(3);
+	dq_run(run, staging, target);
+	return run;
+}
+
+static void
+set_count(Datum *value, bool *isnull, int64 count)
+{
+	*value = Int64GetDatum(count);
+	*isnull = count == DQ_UNKNOWN;
+}
+
+/* The run as a row of type run_summary, in the current memory context */
+static Datum
+run_summary(FunctionCallInfo fcinfo, const Run *run)
+{
+	TupleDesc	desc;
+	Datum		values[15];
+	bool		nulls[15] = {false};
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	if (desc->natts != lengthof(values))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the SQL objects of dq_gate do not belong to its library"),
+				 errhint("Run ALTER EXTENSION dq_gate UPDATE.")));
+
+	values[0] = Int64GetDatum(run->run_id);
+	values[1] = CStringGetTextDatum(run->batch_id);
+	values[2] = CStringGetTextDatum(dq_verdict_name(run->verdict));
+	values[3] = BoolGetDatum(run->passed);
+	values[4] = BoolGetDatum(run->published);
+	set_count(&values[5], &nulls[5], run->row_count);
+	set_count(&values[6], &nulls[6], run->inserted);
+	set_count(&values[7], &nulls[7], run->updated);
+	set_count(&values[8], &nulls[8], run->unchanged);
+	set_count(&values[9], &nulls[9], run->deleted);
+	set_count(&values[10], &nulls[10], run->quarantined);
+	set_count(&values[11], &nulls[11], run->dropped);
+	values[12] = Int32GetDatum(run->checks_failed);
+	values[13] = dq_text_array(run->failures);
+	values[14] = DirectFunctionCall2(timestamp_mi, TimestampTzGetDatum(run->finished_at),
+									 TimestampTzGetDatum(run->started_at));
+	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
+}
+
+/* Everything that a run allocates goes with its memory context */
+static Datum
+run_and_answer(FunctionCallInfo fcinfo, bool dry_run)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	MemoryContext context = AllocSetContextCreate(caller, "dq_gate run", ALLOCSET_DEFAULT_SIZES);
+	Run		   *run;
+	Datum		answer;
+
+	SPI_connect();
+	MemoryContextSwitchTo(context);
+	run = run_from_arguments(fcinfo, dry_run);
+	SPI_finish();
+
+	MemoryContextSwitchTo(context);
+	announce(run);
+	MemoryContextSwitchTo(caller);
+	answer = run_summary(fcinfo, run);
+	MemoryContextDelete(context);
+	return answer;
+}
+
+/*
+ * publish(staging, target, batch_id, as_of) audits the batch and publishes or
+ * quarantines it.  Answers with the verdict, and warns unless all is well.
+ */
+Datum
+dq_gate_publish(PG_FUNCTION_ARGS)
+{
+	return run_and_answer(fcinfo, false);
+}
+
+/*
+ * audit(staging, target, batch_id, as_of) audits the batch, no more.
+ */
+Datum
+dq_gate_audit(PG_FUNCTION_ARGS)
+{
+	return run_and_answer(fcinfo, true);
+}
+
+/*
+ * publish_or_fail(staging, target, batch_id, as_of) is publish for callers
+ * that look at errors, not at rows: the evidence of a batch that did not get
+ * through is committed, and then an error raised.
+ */
+Datum
+dq_gate_publish_or_fail(PG_FUNCTION_ARGS)
+{
+	CallContext *call = (CallContext *) fcinfo->context;
+	MemoryContext context;
+	Run		   *run;
+
+	if (call == NULL || !IsA(call, CallContext) || call->atomic)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TRANSACTION_TERMINATION),
+				 errmsg("dq_gate.publish_or_fail must be called alone, outside a transaction block"),
+				 errdetail("It commits the evidence of a batch that is not published before it raises an error, which it cannot do here. Nothing was done."),
+				 errhint("Send CALL dq_gate.publish_or_fail(...) as a statement of its own, or call the function dq_gate.publish here and look at the verdict it returns.")));
+
+	/* lives across the commit, unlike the context of the call */
+	context = AllocSetContextCreate(PortalContext, "dq_gate run", ALLOCSET_DEFAULT_SIZES);
+	SPI_connect_ext(SPI_OPT_NONATOMIC);
+	MemoryContextSwitchTo(context);
+	run = run_from_arguments(fcinfo, false);
+	if (!run->published)
+	{
+		SPI_commit();
+		MemoryContextSwitchTo(context);
+		ereport(ERROR,
+				(errcode(run->verdict == DQ_VERDICT_REJECTED ?
+						 ERRCODE_DQ_BATCH_REJECTED : ERRCODE_DQ_PUBLISH_FAILED),
+				 errmsg("gate %s: batch \"%s\" %s: %s", run->gate->name, run->batch_id,
+						run->verdict == DQ_VERDICT_REJECTED ? "rejected" : "failed to publish",
+						failure_lines(run)),
+				 errdetail("run_id " INT64_FORMAT ", " INT64_FORMAT " rows in %s", run->run_id,
+						   run->quarantined, run->quarantine ? run->quarantine : "quarantine"),
+				 errhint("See SELECT * FROM dq_gate.results_of(" INT64_FORMAT ");", run->run_id)));
+	}
+	SPI_finish();
+	announce(run);
+	MemoryContextDelete(context);
+	PG_RETURN_VOID();
+}
+
+/* Connect to SPI, staying in the caller's memory context */
+static void
+connect_here(void)
+{
+	MemoryContext context = CurrentMemoryContext;
+
+	SPI_connect();
+	MemoryContextSwitchTo(context);
+}
+
+/*
+ * What create_gate and alter_gate have in common: set what is given, see that
+ * it makes sense, write it.
+ */
+static void
+set_gate(FunctionCallInfo fcinfo, Gate *gate)
+{
+	if (!PG_ARGISNULL(1))
+	{
+		gate->staging = PG_GETARG_OID(1);
+		dq_check_staging(gate->staging, gate->target);
+	}
+	if (!PG_ARGISNULL(2))
+		gate->key = dq_text_list(PG_GETARG_DATUM(2));
+	if (!PG_ARGISNULL(3))
+		gate->layer = dq_optional_text(fcinfo, 3);
+	if (!PG_ARGISNULL(4))
+		gate->owner = dq_optional_text(fcinfo, 4);
+	if (!PG_ARGISNULL(5))
+		gate->description = dq_optional_text(fcinfo, 5);
+	if (!PG_ARGISNULL(6))
+	{
+		gate->run_as = PG_GETARG_OID(6);
+		if (!dq_can_act_as(GetUserId(), gate->run_as))
+			ereport(ERROR,
+					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+					 errmsg("must be able to SET ROLE \"%s\"",
+							GetUserNameFromId(gate->run_as, false)),
+					 errdetail("Gate %s is to run as that role.", gate->name)));
+	}
+
+	dq_lock_table(gate->target, AccessShareLock);
+	(void) dq_match_columns(gate, InvalidOid, true);
+	dq_save_gate(gate);
+	dq_pass_quarantine_on(gate->target, gate->run_as);
+}
+
+/*
+ * create_gate(target, staging, key, layer, owner, description, run_as)
+ * registers a gate.
+ */
+Datum
+dq_gate_create_gate(PG_FUNCTION_ARGS)
+{
+	Oid			target = dq_required_oid(fcinfo, 0, "target");
+	Gate	   *gate;
+
+	connect_here();
+	dq_check_target(target);
+	gate = dq_resolve_gate(target);
+	if (gate->registered)
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_OBJECT),
+				 errmsg("gate %s already exists", gate->name),
+				 errhint("Change it with dq_gate.alter_gate, which takes the same arguments.")));
+	dq_authorize_change(gate);
+	set_gate(fcinfo, gate);
+	SPI_finish();
+	PG_RETURN_OID(target);
+}
+
+/* The registered gate of a target, for one who may change it */
+static Gate *
+registered_gate(Oid target)
+{
+	Gate	   *gate = dq_resolve_gate(target);
+
+	if (!gate->registered)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("no gate is registered for %s", gate->name),
+				 errhint("Register one with SELECT dq_gate.create_gate(%s).",
+						 quote_literal_cstr(gate->name))));
+	dq_authorize_change(gate);
+	return gate;
+}
+
+/*
+ * alter_gate(target, staging, key, layer, owner, description, run_as) changes
+ * a gate: NULL leaves a property, empty takes it back.
+ */
+Datum
+dq_gate_alter_gate(PG_FUNCTION_ARGS)
+{
+	Oid			target = dq_required_oid(fcinfo, 0, "target");
+
+	connect_here();
+	set_gate(fcinfo, registered_gate(target));
+	SPI_finish();
+	PG_RETURN_OID(target);
+}
+
+/*
+ * drop_gate(target) forgets a gate and its checks.
+ */
+Datum
+dq_gate_drop_gate(PG_FUNCTION_ARGS)
+{
+	connect_here();
+	dq_forget_gate(registered_gate(PG_GETARG_OID(0)));
+	SPI_finish();
+	PG_RETURN_VOID();
+}
+
+/*
+ * checks_of(target, staging) returns the effective checks, one row each.
+ * Staging matters for what is derived from the match of columns; without one
+ * that of the gate is taken, or the target is looked at alone.
+ */
+Datum
+dq_gate_checks_of(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	Oid			target = dq_required_oid(fcinfo, 0, "target");
+	Oid			staging = PG_ARGISNULL(1) ? InvalidOid : PG_GETARG_OID(1);
+	MemoryContext caller = CurrentMemoryContext;
+	Gate	   *gate;
+	CheckPlan	   *plan;
+	ListCell   *lc;
+
+	InitMaterializedSRF(fcinfo, 0);
+	connect_here();
+	dq_check_target(target);
+	gate = dq_resolve_gate(target);
+	if (!OidIsValid(staging))
+		staging = gate->staging;
+	if (OidIsValid(staging) && get_rel_relkind(staging) == '\0')
+		staging = InvalidOid;
+	if (OidIsValid(staging))
+	{
+		dq_check_staging(staging, target);
+		dq_lock_table(staging, AccessShareLock);
+	}
+	dq_lock_table(target, AccessShareLock);
+	plan = dq_make_plan(gate, dq_match_columns(gate, staging, false));
+	SPI_finish();
+
+	MemoryContextSwitchTo(caller);
+	foreach(lc, plan->checks)
+	{
+		Check	   *check = lfirst(lc);
+		Datum		values[9];
+		bool		nulls[9] = {false};
+
+		values[0] = CStringGetTextDatum(check->name);
+		values[1] = CStringGetTextDatum(check->kind->name);
+		values[2] = dq_text_array(check->columns);
+		values[3] = CStringGetTextDatum(check->rule);
+		values[4] = CStringGetTextDatum(dq_action_name(check->action));
+		values[5] = CStringGetTextDatum(check->nulls_fail ? "fail" : "pass");
+		nulls[5] = check->kind->evaluation == EVAL_STATIC;
+		nulls[6] = check->owner == NULL;
+		values[6] = nulls[6] ? (Datum) 0 : CStringGetTextDatum(check->owner);
+		values[7] = CStringGetTextDatum(check->origin);
+		nulls[8] = check->description == NULL;
+		values[8] = nulls[8] ? (Datum) 0 : CStringGetTextDatum(check->description);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}

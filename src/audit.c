@@ -1,0 +1,421 @@
+/*
+ * audit.c
+ *		Evaluate the plan's checks on the batch.
+ *
+ * All row rules share one scan of staging, as aggregates of one statement;
+ * what cannot ride on it has a query of its own.  Everything is read with one
+ * snapshot, as the gate's role, in a transaction that is read-only for the
+ * while.  A check that cannot be evaluated becomes a finding of its own and
+ * leaves the others alone: the scan is halved until the culprit is found.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "parser/parse_coerce.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
+
+#include "audit.h"
+#include "columns.h"
+#include "error_context.h"
+#include "kinds/kinds.h"
+#include "spi_util.h"
+
+/* A SELECT has no more than 1664 columns; each check takes up to three */
+#define CHECKS_PER_SCAN		500
+
+/* What the room works on */
+typedef struct Audit
+{
+	Run		   *run;
+	char	   *source;
+} Audit;
+
+/* The results of some checks, to be measured by one scan */
+typedef struct ScanStep
+{
+	const Audit *audit;
+	List	   *results;		/* of CheckResult * */
+} ScanStep;
+
+/* One check to be measured by a query of its own */
+typedef struct QueryStep
+{
+	const Audit *audit;
+	CheckResult *result;
+} QueryStep;
+
+const char *
+dq_status_name(DqStatus status)
+{
+	switch (status)
+	{
+		case DQ_PASSED:
+			return "passed";
+		case DQ_FAILED:
+			return "failed";
+		case DQ_ERROR:
+			return "error";
+		case DQ_NOT_JUDGED:
+			return "not_judged";
+	}
+	return "?";					/* keep the compiler quiet */
+}
+
+static void
+set_error(CheckResult *result, const char *error)
+{
+	result->status = DQ_ERROR;
+	result->message = psprintf("could not be evaluated: %s", error);
+	result->failure = result->message;
+}
+
+/* Name the check in whatever error is reported while it is evaluated */
+static void
+run_step(DqStep step, void *arg, const char *check, List *results)
+{
+	DqErrorContext context;
+	ErrorData  *error;
+	bool		done;
+
+	dq_push_context(&context, "evaluating check %s", check);
+	done = dq_attempt(step, arg, &error);
+	dq_pop_context(&context);
+	if (!done)
+	{
+		char	   *text = dq_error_text(error);
+		ListCell   *lc;
+
+		foreach(lc, results)
+			set_error(lfirst(lc), text);
+		FreeErrorData(error);
+	}
+}
+
+/* One scan of staging for the number of rows and what each check counts */
+static void
+scan_step(void *arg)
+{
+	ScanStep   *step = arg;
+	StringInfoData sql;
+	ListCell   *lc;
+	int			column = 1;
+
+	initStringInfo(&sql);
+	appendStringInfoString(&sql, "SELECT pg_catalog.count(*)");
+	foreach(lc, step->results)
+	{
+		Check	   *check = ((CheckResult *) lfirst(lc))->check;
+
+		if (check->kind->evaluation == EVAL_SCAN)
+			appendStringInfo(&sql, ", pg_catalog.count(*) FILTER (WHERE %s)", check->fail_sql);
+		if (check->null_sql)
+			appendStringInfo(&sql, ", pg_catalog.count(*) FILTER (WHERE %s)", check->null_sql);
+		if (check->observed_sql)
+			appendStringInfo(&sql, ", %s", check->observed_sql);
+	}
+	appendStringInfo(&sql, " FROM %s", step->audit->source);
+
+	dq_execute(sql.data, 0, NULL, NULL, NULL, true);
+	step->audit->run->row_count = dq_result_int64(0, column++, 0);
+	foreach(lc, step->results)
+	{
+		CheckResult *result = lfirst(lc);
+		Check	   *check = result->check;
+
+		result->examined = step->audit->run->row_count;
+		if (check->kind->evaluation == EVAL_SCAN)
+			result->failing = dq_result_int64(0, column++, 0);
+		if (check->null_sql)
+			result->nulls = dq_result_int64(0, column++, 0);
+		if (check->observed_sql)
+			result->actual = dq_result_text(0, column++);
+	}
+	dq_free_result();
+}
+
+/* Measure checks by one scan; where that fails, by two of half the checks */
+static void
+scan(const Audit *audit, List *results)
+{
+	ScanStep	step = {audit, results};
+	ErrorData  *error;
+	List	   *half;
+	int			count = list_length(results);
+
+	CHECK_FOR_INTERRUPTS();
+	if (count <= 1)
+	{
+		run_step(scan_step, &step,
+				 count == 1 ? ((CheckResult *) linitial(results))->check->name : "not_empty",
+				 results);
+		return;
+	}
+	if (dq_attempt(scan_step, &step, &error))
+		return;
+	FreeErrorData(error);
+	half = list_truncate(list_copy(results), count / 2);
+	scan(audit, half);
+	scan(audit, list_copy_tail(results, count / 2));
+}
+
+/* Does the rule still parse?  Cheap, and spares the scan its halving */
+static void
+parse_step(void *arg)
+{
+	QueryStep  *step = arg;
+
+	dq_execute(psprintf("SELECT 1 FROM %s WHERE %s LIMIT 0", step->audit->source,
+						step->result->check->fail_sql),
+			   0, NULL, NULL, NULL, true);
+	dq_free_result();
+}
+
+/* A query that counts, and another one for the details if it found any */
+static void
+query_step(void *arg)
+{
+	QueryStep  *step = arg;
+	CheckResult *result = step->result;
+	Check	   *check = result->check;
+
+	result->examined = step->audit->run->row_count;
+	dq_execute(check->probe_sql, 0, NULL, NULL, NULL, true);
+	result->failing = dq_result_int64(0, 1, 0);
+	dq_free_result();
+	if (result->failing > 0 && check->detail_sql)
+	{
+		dq_execute(check->detail_sql, 0, NULL, NULL, NULL, true);
+		result->failing = dq_result_int64(0, 1, 0);
+		result->actual = dq_result_text(0, 2);
+		dq_free_result();
+	}
+}
+
+/*
+ * Some failing rows, as the key and the columns of the check, values as they
+ * are staged and cut where they are long.
+ */
+static char *
+sample_sql(const Audit *audit, const Check *check)
+{
+	StringInfoData sql;
+	List	   *names = dq_column_names(audit->run->map->key);
+	int			shown = 0;
+	ListCell   *lc;
+
+	foreach(lc, check->columns)
+	{
+		ListCell   *nc;
+		bool		known = false;
+
+		foreach(nc, names)
+			known = known || strcmp(lfirst(nc), lfirst(lc)) == 0;
+		if (!known)
+			names = lappend(names, lfirst(lc));
+	}
+
+	initStringInfo(&sql);
+	appendStringInfoString(&sql, "SELECT pg_catalog.jsonb_build_object(");
+	foreach(lc, names)
+	{
+		Column	   *column = dq_find_column(audit->run->map, lfirst(lc));
+		const char *quoted = quote_identifier(lfirst(lc));
+
+		/* a function call takes 100 arguments */
+		if (column == NULL || !column->staged || shown >= 50)
+			continue;
+		appendStringInfo(&sql, "%s%s, ", shown++ > 0 ? ", " : "", dq_literal(lfirst(lc)));
+		switch (TypeCategory(getBaseType(column->staged_typid)))
+		{
+			case TYPCATEGORY_NUMERIC:
+			case TYPCATEGORY_BOOLEAN:
+				appendStringInfo(&sql, "staged.%s", quoted);
+				break;
+			default:
+				appendStringInfo(&sql, "pg_catalog.left(staged.%s::pg_catalog.text, 100)", quoted);
+				break;
+		}
+	}
+	appendStringInfo(&sql, ") AS dq_sample FROM %s WHERE %s", audit->source, check->fail_sql);
+	return sql.data;
+}
+
+static void
+sample_step(void *arg)
+{
+	QueryStep  *step = arg;
+	Check	   *check = step->result->check;
+	char	   *sql = check->sample_sql ? check->sample_sql : sample_sql(step->audit, check);
+
+	dq_execute(psprintf("SELECT pg_catalog.jsonb_agg(dq_sample),"
+						" (pg_catalog.jsonb_agg(dq_sample) -> 0)::pg_catalog.text"
+						" FROM (%s LIMIT %d) AS failing", sql, DQ_SAMPLE_ROWS),
+			   0, NULL, NULL, NULL, true);
+	step->result->sample = dq_result_text(0, 1);
+	if (step->result->sample)
+		step->result->message = psprintf("%s, for example %s", step->result->message,
+										 dq_result_text(0, 2));
+	dq_free_result();
+}
+
+/* A measured row rule becomes passed or failed, in words */
+static void
+judge_rows(const Audit *audit, CheckResult *result)
+{
+	Check	   *check = result->check;
+
+	result->expected = check->rule;
+	result->threshold = "0 rows";
+	if (result->failing == 0)
+		result->status = DQ_PASSED;
+	else
+	{
+		QueryStep	step = {audit, result};
+		ErrorData  *error;
+		StringInfoData message;
+
+		initStringInfo(&message);
+		result->status = DQ_FAILED;
+		if (check->detail_sql && result->actual)
+			appendStringInfo(&message, "%s: %s", check->complaint, result->actual);
+		else
+			appendStringInfo(&message, INT64_FORMAT " of " INT64_FORMAT " row%s: %s",
+							 result->failing, result->examined,
+							 result->examined == 1 ? "" : "s", check->complaint);
+		result->failure = pstrdup(message.data);
+		result->message = message.data;
+		/* a sample that cannot be shown is not worth a failure */
+		if (!dq_attempt(sample_step, &step, &error))
+			FreeErrorData(error);
+	}
+	if (result->actual == NULL)
+		result->actual = psprintf(INT64_FORMAT " row%s", result->failing,
+								  result->failing == 1 ? "" : "s");
+}
+
+static CheckResult *
+new_result(Check *check)
+{
+	CheckResult *result = palloc0(sizeof(CheckResult));
+
+	result->check = check;
+	result->status = DQ_NOT_JUDGED;
+	result->examined = DQ_UNKNOWN;
+	result->failing = DQ_UNKNOWN;
+	result->nulls = DQ_UNKNOWN;
+	result->expected = check->rule;
+	if (check->broken)
+		set_error(result, check->broken);
+	else if (check->unjudged)
+		result->message = check->unjudged;
+	return result;
+}
+
+/* Whether the check is still to be measured */
+static bool
+is_open(const CheckResult *result)
+{
+	return result->status == DQ_NOT_JUDGED && !result->check->unjudged &&
+		result->check->kind->evaluation != EVAL_STATIC;
+}
+
+/* The declared rules that do not parse any more are set aside first */
+static void
+parse_declared(const Audit *audit)
+{
+	ListCell   *lc;
+
+	foreach(lc, audit->run->results)
+	{
+		CheckResult *result = lfirst(lc);
+		QueryStep	step = {audit, result};
+
+		if (is_open(result) && result->check->declared)
+			run_step(parse_step, &step, result->check->name, list_make1(result));
+	}
+}
+
+static void
+measure(const Audit *audit)
+{
+	Run		   *run = audit->run;
+	List	   *open = NIL;
+	ListCell   *lc;
+
+	foreach(lc, run->results)
+	{
+		if (is_open(lfirst(lc)))
+			open = lappend(open, lfirst(lc));
+	}
+	run->row_count = DQ_UNKNOWN;
+	for (int from = 0; from == 0 || from < list_length(open); from += CHECKS_PER_SCAN)
+		scan(audit, list_truncate(list_copy_tail(open, from), CHECKS_PER_SCAN));
+
+	/* each check may have broken the scan: count the rows all the same */
+	if (run->row_count == DQ_UNKNOWN)
+	{
+		ScanStep	step = {audit, NIL};
+
+		scan_step(&step);
+	}
+
+	foreach(lc, open)
+	{
+		CheckResult *result = lfirst(lc);
+		QueryStep	step = {audit, result};
+
+		if (run->row_count > 0 && is_open(result) &&
+			result->check->kind->evaluation == EVAL_QUERY)
+			run_step(query_step, &step, result->check->name, list_make1(result));
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+static void
+judge(const Audit *audit)
+{
+	Run		   *run = audit->run;
+	ListCell   *lc;
+
+	foreach(lc, run->results)
+	{
+		CheckResult *result = lfirst(lc);
+		const CheckKind *kind = result->check->kind;
+
+		if (kind->evaluation == EVAL_STATIC)
+			kind->judge(result, run->map, run->row_count);
+		else if (is_open(result))
+		{
+			if (run->row_count == 0)
+			{
+				result->examined = 0;
+				result->message = "no rows";
+			}
+			else
+				judge_rows(audit, result);
+		}
+	}
+}
+
+/*
+ * Audit the batch: fills in the results of the run and its number of rows.
+ * The caller has locked what must not change meanwhile.
+ */
+void
+dq_audit(Run *run)
+{
+	Audit		audit = {run, dq_source_sql(run->map, "batch")};
+	Identity	saved;
+	ListCell   *lc;
+
+	foreach(lc, run->plan->checks)
+		run->results = lappend(run->results, new_result(lfirst(lc)));
+
+	dq_assume(&saved, run->gate->run_as, PHASE_AUDIT);
+	parse_declared(&audit);
+	measure(&audit);
+	judge(&audit);
+	dq_resume(&saved);
+}

@@ -1,0 +1,264 @@
+/*
+ * derive.c
+ *		The target's own constraints become checks.
+ *
+ * Everything here would be enforced by the target as well, but one row at a
+ * time, by an error that stops the whole batch and leaves no evidence.
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "catalog/indexing.h"
+#include "catalog/pg_constraint.h"
+#include "catalog/pg_index.h"
+#include "catalog/pg_type.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+#include "utils/typcache.h"
+
+#include "columns.h"
+#include "compat.h"
+#include "derive.h"
+#include "expression.h"
+#include "kinds/kinds.h"
+
+static Check *
+derive(const CheckKind *kind, char *name, List *columns, char *origin)
+{
+	Check	   *check = palloc0(sizeof(Check));
+
+	check->kind = kind;
+	check->name = name;
+	check->columns = columns;
+	check->action = DQ_BLOCK;
+	check->nulls_fail = kind->nulls_fail;
+	check->origin = origin;
+	return check;
+}
+
+/* Names of the columns of a constraint */
+static List *
+constraint_columns(Oid target, HeapTuple tuple)
+{
+	bool		isnull;
+	Datum		datum = SysCacheGetAttr(CONSTROID, tuple, Anum_pg_constraint_conkey, &isnull);
+	Datum	   *attnums;
+	int			count;
+	List	   *names = NIL;
+
+	if (isnull)
+		return NIL;
+	deconstruct_array(DatumGetArrayTypeP(datum), INT2OID, sizeof(int16), true,
+					  TYPALIGN_SHORT, &attnums, NULL, &count);
+	for (int i = 0; i < count; i++)
+		names = lappend(names, get_attname(target, DatumGetInt16(attnums[i]), false));
+	return names;
+}
+
+/* A CHECK constraint is a rule over the row, NULL satisfies it */
+static Check *
+derive_check_constraint(Oid target, HeapTuple tuple, Form_pg_constraint form)
+{
+	bool		isnull;
+	Datum		binary = SysCacheGetAttr(CONSTROID, tuple, Anum_pg_constraint_conbin, &isnull);
+	Node	   *rule;
+	RuleColumns needs;
+	char	   *name = pstrdup(NameStr(form->conname));
+	Check	   *check;
+
+	if (isnull)
+		return NULL;
+	rule = stringToNode(TextDatumGetCString(binary));
+	dq_rule_columns(rule, target, &needs);
+	check = derive(&dq_kind_check_constraint, name, needs.names,
+				   psprintf("CHECK constraint %s", quote_identifier(name)));
+	check->expression = dq_deparse_rule(rule, target);
+	if (needs.whole_row || needs.system)
+		check->unjudged = "the rule is about the row of the target itself, which enforces it";
+	return check;
+}
+
+static Check *
+derive_unique(const ColumnMap *map, HeapTuple tuple, Form_pg_constraint form)
+{
+	char	   *name = pstrdup(NameStr(form->conname));
+	List	   *columns = constraint_columns(map->target, tuple);
+	HeapTuple	index = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(form->conindid));
+	Check	   *check;
+
+	check = derive(&dq_kind_unique, name, columns,
+				   psprintf("%s constraint %s",
+							form->contype == CONSTRAINT_PRIMARY ? "PRIMARY KEY" : "UNIQUE",
+							quote_identifier(name)));
+	check->nulls_distinct = true;
+	if (HeapTupleIsValid(index))
+	{
+		check->nulls_distinct = !((Form_pg_index) GETSTRUCT(index))->indnullsnotdistinct;
+		ReleaseSysCache(index);
+	}
+	return check;
+}
+
+static Check *
+derive_referential(const ColumnMap *map, HeapTuple tuple, Form_pg_constraint form)
+{
+	char	   *name = pstrdup(NameStr(form->conname));
+	Check	   *check;
+
+	check = derive(&dq_kind_referential, name, constraint_columns(map->target, tuple),
+				   psprintf("FOREIGN KEY constraint %s", quote_identifier(name)));
+	check->constraint_oid = form->oid;
+	return check;
+}
+
+/* Whether columns are the key, in whatever order */
+static bool
+is_key(const ColumnMap *map, List *names)
+{
+	ListCell   *lc;
+
+	if (list_length(names) != list_length(map->key))
+		return false;
+	foreach(lc, names)
+	{
+		if (!dq_find_column(map, lfirst(lc))->is_key)
+			return false;
+	}
+	return true;
+}
+
+static int
+by_name(const ListCell *a, const ListCell *b)
+{
+	return strcmp(((const Check *) lfirst(a))->name, ((const Check *) lfirst(b))->name);
+}
+
+/* Checks for CHECK, UNIQUE and FOREIGN KEY constraints, by name */
+static List *
+derive_constraints(const ColumnMap *map)
+{
+	List	   *checks = NIL;
+	Relation	catalog = table_open(ConstraintRelationId, AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, Anum_pg_constraint_conrelid, BTEqualStrategyNumber,
+				F_OIDEQ, ObjectIdGetDatum(map->target));
+	scan = systable_beginscan(catalog, ConstraintRelidTypidNameIndexId, true,
+							  NULL, 1, &key);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_constraint form = (Form_pg_constraint) GETSTRUCT(tuple);
+		Check	   *check = NULL;
+
+		if (!dq_constraint_enforced(form) || dq_constraint_temporal(form))
+			continue;
+		switch (form->contype)
+		{
+			case CONSTRAINT_CHECK:
+				check = derive_check_constraint(map->target, tuple, form);
+				break;
+			case CONSTRAINT_PRIMARY:
+			case CONSTRAINT_UNIQUE:
+				check = derive_unique(map, tuple, form);
+				/* the key has a check of its own */
+				if (is_key(map, check->columns))
+					check = NULL;
+				break;
+			case CONSTRAINT_FOREIGN:
+				check = derive_referential(map, tuple, form);
+				break;
+		}
+		if (check != NULL)
+			checks = lappend(checks, check);
+	}
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+
+	list_sort(checks, by_name);
+	return checks;
+}
+
+/* A type that takes fewer values than staging could hold */
+static bool
+type_restricts(const Column *column)
+{
+	char		kind = get_typtype(column->typid);
+
+	return column->typmod >= 0 || kind == TYPTYPE_ENUM ||
+		(kind == TYPTYPE_DOMAIN && DomainHasConstraints(column->typid));
+}
+
+/* Checks for single columns: that the value is there, and that it fits */
+static List *
+derive_columns(const ColumnMap *map)
+{
+	List	   *checks = NIL;
+	ListCell   *lc;
+
+	foreach(lc, map->columns)
+	{
+		Column	   *column = lfirst(lc);
+		const char *name = quote_identifier(column->name);
+		List	   *names = list_make1(column->name);
+
+		if (column->generated != '\0')
+			continue;
+		if (column->staged ? column->fit == FIT_SOME :
+			!OidIsValid(map->staging) && type_restricts(column))
+			checks = lappend(checks,
+							 derive(&dq_kind_type_fit, psprintf("%s_type_fit", column->name), names,
+									psprintf("type %s of column %s",
+											 format_type_with_typemod(column->typid, column->typmod),
+											 name)));
+		/* a column that is not staged is the schema contract's business */
+		if (OidIsValid(map->staging) && !column->staged)
+			continue;
+		if (column->is_key)
+			checks = lappend(checks,
+							 derive(&dq_kind_not_null, psprintf("%s_not_null", column->name), names,
+									psprintf("key (%s)", map->key_source)));
+		else if (column->notnull)
+			checks = lappend(checks,
+							 derive(&dq_kind_not_null, psprintf("%s_not_null", column->name), names,
+									psprintf("NOT NULL of column %s", name)));
+	}
+	return checks;
+}
+
+/*
+ * All checks that follow from the target, in the order in which they are
+ * shown.
+ */
+List *
+dq_derive_checks(const ColumnMap *map)
+{
+	List	   *checks = NIL;
+
+	checks = lappend(checks, derive(&dq_kind_not_empty, "not_empty", NIL, "gate"));
+	checks = lappend(checks, derive(&dq_kind_schema_contract, "schema_contract", NIL,
+									"columns of the target"));
+	if (map->key != NIL)
+	{
+		Check	   *check = derive(&dq_kind_unique, "key_unique", dq_column_names(map->key),
+								   psprintf("key (%s)", map->key_source));
+
+		check->nulls_distinct = true;
+		checks = lappend(checks, check);
+		if (!map->key_is_unique)
+			checks = lappend(checks,
+							 derive(&dq_kind_unique_in_target, "key_unique_in_target",
+									dq_column_names(map->key),
+									psprintf("key (%s)", map->key_source)));
+	}
+	checks = list_concat(checks, derive_columns(map));
+	checks = list_concat(checks, derive_constraints(map));
+	return checks;
+}

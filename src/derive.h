@@ -1,0 +1,12 @@
+/*
+ * derive.h
+ *		The target's own constraints become checks.
+ */
+#ifndef DQ_GATE_DERIVE_H
+#define DQ_GATE_DERIVE_H
+
+#include "types.h"
+
+extern List *dq_derive_checks(const ColumnMap *map);
+
+#endif							/* DQ_GATE_DERIVE_H */

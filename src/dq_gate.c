@@ -1,0 +1,22 @@
+/*
+ * dq_gate.c
+ *		Module of the extension: what happens when it is loaded.
+ *
+ * dq_gate guards published tables: a batch lands in a staging table, is
+ * audited there, and is published by one transaction or quarantined.
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+
+#include "publish.h"
+
+PG_MODULE_MAGIC;
+
+void		_PG_init(void);
+
+void
+_PG_init(void)
+{
+	dq_install_merge_hooks();
+}

@@ -1,0 +1,24 @@
+/*
+ * expression.h
+ *		Boolean rules over a row of the batch: from text and back.
+ */
+#ifndef DQ_GATE_EXPRESSION_H
+#define DQ_GATE_EXPRESSION_H
+
+#include "types.h"
+
+#include "nodes/nodes.h"
+
+/* What an expression needs of the row that it is about */
+typedef struct RuleColumns
+{
+	List	   *names;			/* of char * */
+	bool		whole_row;
+	bool		system;
+} RuleColumns;
+
+extern Node *dq_parse_rule(const char *text, Oid target);
+extern char *dq_deparse_rule(Node *rule, Oid target);
+extern void dq_rule_columns(Node *rule, Oid target, RuleColumns *found);
+
+#endif							/* DQ_GATE_EXPRESSION_H */

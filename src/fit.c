@@ -1,0 +1,382 @@
+/*
+ * fit.c
+ *		Does a staged value fit the type of the target's column?
+ *
+ * An assignment may fail (abc to integer), or change the value in silence
+ * (1.2345 to numeric(10,2), 'abc   ' to varchar(3)).  For each pair of types
+ * this room writes three fragments of SQL: the staged value as one of the
+ * target's type for the checks, the same for the publish, and a predicate
+ * that is true for the rows whose value does not fit.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/xact.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "parser/parse_coerce.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/numeric.h"
+#include "utils/typcache.h"
+
+#include "compat.h"
+#include "fit.h"
+#include "spi_util.h"
+
+/* text, varchar and char(n): what a loader stages when it does not know */
+static bool
+is_string(Oid typid)
+{
+	return typid == TEXTOID || typid == VARCHAROID || typid == BPCHAROID;
+}
+
+/* Width of an integer type, 0 for another */
+static int
+integer_width(Oid typid)
+{
+	switch (typid)
+	{
+		case INT2OID:
+			return 2;
+		case INT4OID:
+			return 4;
+		case INT8OID:
+			return 8;
+		default:
+			return 0;
+	}
+}
+
+static bool
+is_fractional(Oid typid)
+{
+	return typid == NUMERICOID || typid == FLOAT4OID || typid == FLOAT8OID;
+}
+
+static const char *
+integer_bounds(int width)
+{
+	if (width == 2)
+		return "-32768 AND 32767";
+	if (width == 4)
+		return "-2147483648 AND 2147483647";
+	/* as numeric, so that a float is not rounded up to the bound */
+	return "'-9223372036854775808'::pg_catalog.numeric AND '9223372036854775807'::pg_catalog.numeric";
+}
+
+/* True for a numeric that numeric(precision, scale) would refuse or round */
+static char *
+numeric_misfit(const char *value, int32 typmod)
+{
+	int			precision = ((typmod - VARHDRSZ) >> 16) & 0xffff;
+	int			scale = (((typmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024;
+
+	return psprintf("(%1$s <> 'NaN' AND (pg_catalog.round(%1$s, %2$d) <> %1$s"
+					" OR pg_catalog.abs(%1$s) >= '1e%3$d'::pg_catalog.numeric))",
+					value, scale, precision - scale);
+}
+
+/* True for a string that is longer than the target allows */
+static char *
+string_misfit(const char *value, Oid typid, int32 typmod)
+{
+	/* blanks at the end mean nothing in char(n), and are data in varchar(n) */
+	if (typid == BPCHAROID)
+		return psprintf("pg_catalog.char_length(pg_catalog.rtrim(%s::pg_catalog.text)) > %d",
+						value, typmod - VARHDRSZ);
+	return psprintf("pg_catalog.char_length(%s::pg_catalog.text) > %d",
+					value, typmod - VARHDRSZ);
+}
+
+/* Whether the modifier of one type allows all that another one allows */
+static bool
+typmod_widens(Oid typid, int32 from, int32 to)
+{
+	if (to < 0 || from == to)
+		return true;
+	if (from < 0)
+		return false;
+	switch (typid)
+	{
+		case VARCHAROID:
+		case BPCHAROID:
+			return from <= to;
+		case NUMERICOID:
+			{
+				int			from_scale = (((from - VARHDRSZ) & 0x7ff) ^ 1024) - 1024;
+				int			to_scale = (((to - VARHDRSZ) & 0x7ff) ^ 1024) - 1024;
+				int			from_digits = (((from - VARHDRSZ) >> 16) & 0xffff) - from_scale;
+				int			to_digits = (((to - VARHDRSZ) >> 16) & 0xffff) - to_scale;
+
+				return from_scale <= to_scale && from_digits <= to_digits;
+			}
+		default:
+			return false;
+	}
+}
+
+/* Give the column a predicate for its misfits, and a value that is safe */
+static void
+fits_some(Column *column, char *misfit, char *value)
+{
+	column->fit = FIT_SOME;
+	column->misfit_sql = psprintf("(%s) IS TRUE", misfit);
+	column->value_sql = psprintf("CASE WHEN (%s) IS NOT TRUE THEN %s END",
+								 misfit, value);
+}
+
+/* Let the type's own input function decide about each value */
+static void
+fits_as_input(Column *column, const char *staged, Oid base, int32 typmod)
+{
+	char	   *misfit;
+	int32		input_typmod = (base == NUMERICOID) ? -1 : typmod;
+
+	column->fit = FIT_SOME;
+	column->value_sql = psprintf("dq_gate.try_cast(%s::pg_catalog.text, NULL::%s, %d)",
+								 staged, dq_type_sql(base, -1), input_typmod);
+	misfit = psprintf("NOT dq_gate.fits(%s::pg_catalog.text, %u, %d)",
+					  staged, base, input_typmod);
+	/* numeric's input function rounds without a word */
+	if (base == NUMERICOID && typmod >= 0)
+		misfit = psprintf("%s OR %s", misfit,
+						  numeric_misfit(column->value_sql, typmod));
+	column->misfit_sql = psprintf("(%s) IS TRUE", misfit);
+}
+
+/*
+ * Between base types that are no strings and not the same: numbers, dates,
+ * and whatever has an assignment cast.
+ */
+static void
+fit_by_cast(Column *column, const char *staged, Oid from, Oid to, int32 typmod)
+{
+	char	   *cast = psprintf("CAST(%s AS %s)", staged, dq_type_sql(to, typmod));
+	CoercionPathType path;
+	Oid			function;
+
+	if (integer_width(to) > 0 && (integer_width(from) > 0 || is_fractional(from)))
+	{
+		if (integer_width(from) > 0)
+		{
+			if (integer_width(from) <= integer_width(to))
+				return;
+			fits_some(column, psprintf("%s NOT BETWEEN %s", staged,
+									   integer_bounds(integer_width(to))), cast);
+		}
+		else
+		{
+			char	   *number = psprintf("%s::pg_catalog.numeric", staged);
+
+			fits_some(column, psprintf("%1$s <> pg_catalog.trunc(%1$s) OR %1$s NOT BETWEEN %2$s",
+									   number, integer_bounds(integer_width(to))), cast);
+		}
+		return;
+	}
+	if (to == NUMERICOID && (integer_width(from) > 0 || is_fractional(from)))
+	{
+		if (typmod >= 0)
+			fits_some(column, numeric_misfit(psprintf("%s::pg_catalog.numeric", staged), typmod),
+					  cast);
+		return;
+	}
+	if (to == FLOAT4OID && (from == FLOAT8OID || from == NUMERICOID))
+	{
+		fits_some(column, psprintf("pg_catalog.abs(%1$s) > 3.4028235e38 AND pg_catalog.abs(%1$s) < 'Infinity'",
+								   staged), cast);
+		return;
+	}
+	if (to == DATEOID && (from == TIMESTAMPOID || from == TIMESTAMPTZOID))
+	{
+		fits_some(column, psprintf("%1$s::pg_catalog.date::%2$s <> %1$s", staged,
+								   dq_type_sql(from, -1)), cast);
+		return;
+	}
+
+	path = find_coercion_pathway(to, from, COERCION_ASSIGNMENT, &function);
+	if (path == COERCION_PATH_NONE)
+		column->fit = FIT_NEVER;
+	else if (path != COERCION_PATH_RELABELTYPE &&
+			 find_coercion_pathway(to, from, COERCION_IMPLICIT, &function) == COERCION_PATH_NONE)
+		fits_as_input(column, staged, to, typmod);
+}
+
+/*
+ * Decide how the column's staged values become values of the target.
+ */
+void
+dq_choose_fit(Column *column, Oid staged_collid)
+{
+	char	   *staged = psprintf("staged.%s", quote_identifier(column->name));
+	int32		from_typmod = column->staged_typmod;
+	int32		to_typmod = column->typmod;
+	Oid			from = getBaseTypeAndTypmod(column->staged_typid, &from_typmod);
+	Oid			to = getBaseTypeAndTypmod(column->typid, &to_typmod);
+	bool		same_type = column->staged_typid == column->typid;
+
+	column->fit = FIT_ALWAYS;
+	if (same_type && column->staged_typmod == column->typmod)
+		column->value_sql = staged;
+	else
+	{
+		column->value_sql = psprintf("CAST(%s AS %s)", staged, dq_type_sql(to, to_typmod));
+		if (from == to)
+		{
+			if (typmod_widens(to, from_typmod, to_typmod))
+				 /* nothing can happen to the value */ ;
+			else if (is_string(to))
+				fits_some(column, string_misfit(staged, to, to_typmod), column->value_sql);
+			else if (to == NUMERICOID)
+				fits_some(column, numeric_misfit(staged, to_typmod), column->value_sql);
+			else
+				fits_some(column, psprintf("%s IS DISTINCT FROM %s", column->value_sql, staged),
+						  column->value_sql);
+		}
+		else if (is_string(to))
+		{
+			if (to_typmod >= 0)
+				fits_some(column, string_misfit(staged, to, to_typmod), column->value_sql);
+		}
+		else if (is_string(from))
+			fits_as_input(column, staged, to, to_typmod);
+		else
+			fit_by_cast(column, staged, from, to, to_typmod);
+	}
+	if (column->fit == FIT_NEVER)
+		return;
+
+	/* a domain has rules of its own, which may look at NULL as well */
+	if (!same_type && get_typtype(column->typid) == TYPTYPE_DOMAIN &&
+		DomainHasConstraints(column->typid))
+	{
+		char	   *broken = psprintf("NOT dq_gate.fits((%s)::pg_catalog.text, %u, -1)",
+									  column->value_sql, column->typid);
+
+		column->misfit_sql = column->fit == FIT_SOME ?
+			psprintf("((%s) OR (%s) IS TRUE)", column->misfit_sql, broken) :
+			psprintf("(%s) IS TRUE", broken);
+		column->fit = FIT_SOME;
+	}
+
+	column->publish_sql = same_type && column->staged_typmod == column->typmod ?
+		staged : psprintf("CAST(%s AS %s)", staged, dq_type_sql(column->typid, column->typmod));
+
+	if (OidIsValid(column->collid) && staged_collid != column->collid)
+	{
+		char	   *collate = dq_collation_sql(column->collid);
+
+		column->value_sql = psprintf("(%s) COLLATE %s", column->value_sql, collate);
+		column->publish_sql = psprintf("(%s) COLLATE %s", column->publish_sql, collate);
+	}
+}
+
+/* What the two SQL functions remember between the rows of a statement */
+typedef struct InputState
+{
+	Oid			typid;
+	Oid			typioparam;
+	FmgrInfo	input;
+} InputState;
+
+static InputState *
+input_state(FunctionCallInfo fcinfo, Oid typid)
+{
+	InputState *state = fcinfo->flinfo->fn_extra;
+
+	if (state == NULL || state->typid != typid)
+	{
+		Oid			function;
+
+		state = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(InputState));
+		getTypeInputInfo(typid, &function, &state->typioparam);
+		fmgr_info_cxt(function, &state->input, fcinfo->flinfo->fn_mcxt);
+		state->typid = typid;
+		fcinfo->flinfo->fn_extra = state;
+	}
+	return state;
+}
+
+#ifndef DQ_SOFT_INPUT
+/* A conversion tried out; see dq_attempt */
+typedef struct InputTrial
+{
+	InputState *state;
+	char	   *text;
+	int32		typmod;
+	Datum		value;
+} InputTrial;
+
+static void
+try_input(void *arg)
+{
+	InputTrial *trial = arg;
+
+	trial->value = InputFunctionCall(&trial->state->input, trial->text,
+									 trial->state->typioparam, trial->typmod);
+}
+#endif
+
+/* Convert; false where the type does not take the text */
+static bool
+convert(InputState *state, char *text, int32 typmod, Datum *value)
+{
+#ifdef DQ_SOFT_INPUT
+	ErrorSaveContext soft = {0};
+
+	soft.type = T_ErrorSaveContext;
+	return InputFunctionCallSafe(&state->input, text, state->typioparam, typmod,
+								 (Node *) &soft, value);
+#else
+	InputTrial	trial = {state, text, typmod, (Datum) 0};
+	ErrorData  *error;
+
+	if (!dq_attempt(try_input, &trial, &error))
+	{
+		FreeErrorData(error);
+		return false;
+	}
+	*value = trial.value;
+	return true;
+#endif
+}
+
+PG_FUNCTION_INFO_V1(dq_gate_fits);
+PG_FUNCTION_INFO_V1(dq_gate_try_cast);
+
+/*
+ * fits(value text, type oid, typmod int) returns whether the type takes the
+ * text; NULL fits unless the type is a domain that forbids it.
+ */
+Datum
+dq_gate_fits(PG_FUNCTION_ARGS)
+{
+	char	   *input = PG_ARGISNULL(0) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(0));
+	Datum		value;
+
+	if (PG_ARGISNULL(1) || PG_ARGISNULL(2))
+		PG_RETURN_NULL();
+	PG_RETURN_BOOL(convert(input_state(fcinfo, PG_GETARG_OID(1)), input,
+						   PG_GETARG_INT32(2), &value));
+}
+
+/*
+ * try_cast(value text, type anyelement, typmod int) returns the text as a
+ * value of the type of its second argument, NULL where it does not fit.
+ */
+Datum
+dq_gate_try_cast(PG_FUNCTION_ARGS)
+{
+	Oid			typid = get_fn_expr_argtype(fcinfo->flinfo, 1);
+	Datum		value;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(2))
+		PG_RETURN_NULL();
+	if (!OidIsValid(typid))
+		elog(ERROR, "could not determine the type to cast to");
+	if (!convert(input_state(fcinfo, typid), text_to_cstring(PG_GETARG_TEXT_PP(0)),
+				 PG_GETARG_INT32(2), &value))
+		PG_RETURN_NULL();
+	PG_RETURN_DATUM(value);
+}

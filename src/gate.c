@@ -1,0 +1,338 @@
+/*
+ * gate.c
+ *		Resolve, authorize, lock and register a gate.
+ *
+ * A target without a registered gate is guarded all the same, on defaults
+ * derived from the target and as the role that calls.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "catalog/catalog.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_namespace.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "storage/lock.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rls.h"
+#include "utils/syscache.h"
+
+#include "compat.h"
+#include "gate.h"
+#include "spi_util.h"
+
+static Oid
+dq_table(const char *name)
+{
+	return get_relname_relid(name, get_namespace_oid(DQ_SCHEMA, false));
+}
+
+/*
+ * The gate of a target, as registered or with derived defaults.
+ */
+Gate *
+dq_resolve_gate(Oid target)
+{
+	Gate	   *gate = palloc0(sizeof(Gate));
+	Oid			types[1] = {REGCLASSOID};
+	Datum		values[1] = {ObjectIdGetDatum(target)};
+	Identity	saved;
+
+	gate->target = target;
+	gate->name = dq_relation_sql(target);
+	gate->run_as = GetUserId();
+
+	dq_assume(&saved, dq_extension_owner(), PHASE_LOG);
+	if (dq_execute("SELECT staging::pg_catalog.oid, key, layer, owner, description,"
+				   " run_as::pg_catalog.oid FROM dq_gate.gates WHERE target = $1",
+				   1, types, values, NULL, false) > 0)
+	{
+		bool		isnull;
+		Datum		value;
+
+		gate->registered = true;
+		value = dq_result_datum(0, 1, &isnull);
+		gate->staging = isnull ? InvalidOid : DatumGetObjectId(value);
+		value = dq_result_datum(0, 2, &isnull);
+		gate->key = isnull ? NIL : dq_text_list(value);
+		gate->layer = dq_result_text(0, 3);
+		gate->owner = dq_result_text(0, 4);
+		gate->description = dq_result_text(0, 5);
+		value = dq_result_datum(0, 6, &isnull);
+		gate->run_as = DatumGetObjectId(value);
+	}
+	dq_resume(&saved);
+
+	if (!SearchSysCacheExists1(AUTHOID, ObjectIdGetDatum(gate->run_as)))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("the role that gate %s runs as does not exist any more", gate->name),
+				 errhint("Give it another one with SELECT dq_gate.alter_gate(%s, run_as => '...').",
+						 quote_literal_cstr(gate->name))));
+	return gate;
+}
+
+/* Refuse what is no ordinary table, saying which part it was to play */
+static void
+check_table(Oid relid, const char *part, const char *hint)
+{
+	char		relkind = get_rel_relkind(relid);
+	Oid			namespace;
+
+	if (relkind == '\0')
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("%s table with OID %u does not exist", part, relid)));
+	if (relkind != RELKIND_RELATION && relkind != RELKIND_PARTITIONED_TABLE)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("%s cannot be a %s table", dq_relation_sql(relid), part),
+				 errdetail_relkind_not_supported(relkind),
+				 errhint("%s", hint)));
+
+	namespace = get_rel_namespace(relid);
+	if (IsCatalogRelationOid(relid) ||
+		namespace == get_namespace_oid(DQ_SCHEMA, false) ||
+		namespace == get_namespace_oid(DQ_QUARANTINE_SCHEMA, false))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("%s cannot be a %s table", dq_relation_sql(relid), part),
+				 errdetail("It belongs to the system or to dq_gate itself.")));
+	if (isOtherTempNamespace(namespace))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("%s is a temporary table of another session", dq_relation_sql(relid))));
+}
+
+void
+dq_check_target(Oid target)
+{
+	check_table(target, "target",
+				"A gate guards an ordinary or partitioned table; name the table itself.");
+}
+
+void
+dq_check_staging(Oid staging, Oid target)
+{
+	check_table(staging, "staging",
+				"A batch must be in an ordinary, partitioned or temporary table, which can be locked; copy it into one.");
+	if (staging == target)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("staging and target are the same table: %s", dq_relation_sql(target)),
+				 errhint("Load the batch into a table of its own, for example CREATE TABLE ... (LIKE %s).",
+						 dq_relation_sql(target))));
+	if (list_member_oid(find_all_inheritors(target, NoLock, NULL), staging) ||
+		list_member_oid(find_all_inheritors(staging, NoLock, NULL), target))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("staging table %s and target %s are parts of each other",
+						dq_relation_sql(staging), dq_relation_sql(target)),
+				 errhint("Load the batch into a table of its own.")));
+}
+
+/* A right on a table, on all of it or on some of its columns */
+static bool
+has_right(Oid relid, Oid role, AclMode mode)
+{
+	return pg_class_aclcheck(relid, role, mode) == ACLCHECK_OK ||
+		pg_attribute_aclcheck_all(relid, role, mode, ACLMASK_ANY) == ACLCHECK_OK;
+}
+
+/* Refuse a run whose role lacks a right, or would not see all rows */
+static void
+authorize_table(const Gate *gate, Oid relid, AclMode modes, const char *rights)
+{
+	char	   *role = GetUserNameFromId(gate->run_as, false);
+	bool		allowed = dq_schema_usage(get_rel_namespace(relid), gate->run_as);
+
+	if (!allowed)
+		rights = "USAGE on its schema";
+	for (AclMode mode = 1; allowed && mode != 0 && mode <= modes; mode <<= 1)
+	{
+		if (modes & mode)
+			allowed = has_right(relid, gate->run_as, mode);
+	}
+	if (!allowed)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied for table %s", dq_relation_sql(relid)),
+				 errdetail("Role %s, as which gate %s runs, needs %s.",
+						   quote_identifier(role), gate->name, rights)));
+	if (check_enable_rls(relid, gate->run_as, true) == RLS_ENABLED)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("row-level security of table %s would hide rows from gate %s",
+						dq_relation_sql(relid), gate->name),
+				 errdetail("The gate runs as role %s, to which policies apply: it would audit a part of the rows and take it for all.",
+						   quote_identifier(role)),
+				 errhint("Run it as a role that bypasses row-level security, or as the owner of the table.")));
+}
+
+/*
+ * Whether the caller may run the gate, and the gate's role do what a run
+ * does.  Known before anything is locked.
+ */
+void
+dq_authorize_run(const Gate *gate, Oid staging, Oid caller, bool dry_run)
+{
+	if (gate->registered && !dq_can_act_as(caller, gate->run_as))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied for gate %s", gate->name),
+				 errdetail("It runs as role %s, and role %s is not a member of it.",
+						   quote_identifier(GetUserNameFromId(gate->run_as, false)),
+						   quote_identifier(GetUserNameFromId(caller, false)))));
+	authorize_table(gate, staging, ACL_SELECT, "SELECT on it");
+	if (!dry_run)
+		authorize_table(gate, gate->target, ACL_SELECT | ACL_INSERT | ACL_UPDATE,
+						"SELECT, INSERT and UPDATE on it");
+}
+
+/*
+ * Whether the current user may register or change the gate: the owner of the
+ * target, or for a registered gate one who can act as its role.
+ */
+void
+dq_authorize_change(const Gate *gate)
+{
+	if (dq_owns_relation(gate->target, GetUserId()))
+		return;
+	if (gate->registered && dq_can_act_as(GetUserId(), gate->run_as))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("must be owner of table %s", gate->name),
+			 errdetail("A gate is registered and changed by the owner of its target, or by a member of the role that it runs as.")));
+}
+
+/* The backends that hold a lock, as text */
+static char *
+lock_holders(const LOCKTAG *tag)
+{
+	int			count;
+	VirtualTransactionId *holders = GetLockConflicts(tag, ExclusiveLock, &count);
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	for (int i = 0; i < count; i++)
+	{
+		PGPROC	   *proc = dq_lock_holder(holders[i]);
+
+		if (proc != NULL && proc->pid != 0 && proc->pid != MyProcPid)
+			appendStringInfo(&buf, "%s%d", buf.len > 0 ? ", " : "", proc->pid);
+	}
+	return buf.data;
+}
+
+/*
+ * Make the gate ours until the transaction ends.  The lock is on an object
+ * that only dq_gate knows, (gates, target), so that it meets nobody else's.
+ * Waiting honours lock_timeout, and then says who was in the way.
+ */
+void
+dq_lock_gate(const Gate *gate)
+{
+	Oid			class = dq_table("gates");
+	MemoryContext context = CurrentMemoryContext;
+	LOCKTAG		tag;
+
+	if (ConditionalLockDatabaseObject(class, gate->target, 0, ExclusiveLock))
+		return;
+
+	SET_LOCKTAG_OBJECT(tag, MyDatabaseId, class, gate->target, 0);
+	PG_TRY();
+	{
+		LockDatabaseObject(class, gate->target, 0, ExclusiveLock);
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+		char	   *holders;
+
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		if (error->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE)
+			PG_RE_THROW();
+		FlushErrorState();
+		holders = lock_holders(&tag);
+		ereport(ERROR,
+				(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+				 errmsg("gate %s is busy", gate->name),
+				 holders[0] != '\0' ?
+				 errdetail("Another run holds it, in backend %s.", holders) :
+				 errdetail("Another run held it until just now."),
+				 errhint("Wait for that run, raise lock_timeout, or look at it with SELECT * FROM pg_stat_activity WHERE pid IN (%s).",
+						 holders[0] != '\0' ? holders : "...")));
+	}
+	PG_END_TRY();
+}
+
+/* Lock a table with its partitions or children, which can be written alone */
+void
+dq_lock_table(Oid relid, LOCKMODE mode)
+{
+	LockRelationOid(relid, mode);
+	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("table with OID %u was dropped by another session", relid)));
+	(void) find_all_inheritors(relid, mode, NULL);
+}
+
+static Datum
+optional_text(const char *text, char *null)
+{
+	*null = (text == NULL || text[0] == '\0') ? 'n' : ' ';
+	return *null == 'n' ? (Datum) 0 : CStringGetTextDatum(text);
+}
+
+/* Write a gate, new or changed */
+void
+dq_save_gate(const Gate *gate)
+{
+	Oid			types[] = {REGCLASSOID, REGCLASSOID, TEXTARRAYOID, TEXTOID,
+	TEXTOID, TEXTOID, REGROLEOID};
+	Datum		values[7];
+	char		nulls[8] = "       ";
+	Identity	saved;
+
+	values[0] = ObjectIdGetDatum(gate->target);
+	values[1] = ObjectIdGetDatum(gate->staging);
+	nulls[1] = OidIsValid(gate->staging) ? ' ' : 'n';
+	values[2] = dq_text_array(gate->key);
+	nulls[2] = gate->key != NIL ? ' ' : 'n';
+	values[3] = optional_text(gate->layer, &nulls[3]);
+	values[4] = optional_text(gate->owner, &nulls[4]);
+	values[5] = optional_text(gate->description, &nulls[5]);
+	values[6] = ObjectIdGetDatum(gate->run_as);
+
+	dq_assume(&saved, dq_extension_owner(), PHASE_LOG);
+	dq_execute("INSERT INTO dq_gate.gates (target, staging, key, layer, owner, description, run_as)"
+			   " VALUES ($1, $2, $3, $4, $5, $6, $7)"
+			   " ON CONFLICT (target) DO UPDATE SET staging = EXCLUDED.staging,"
+			   " key = EXCLUDED.key, layer = EXCLUDED.layer, owner = EXCLUDED.owner,"
+			   " description = EXCLUDED.description, run_as = EXCLUDED.run_as",
+			   7, types, values, nulls, false);
+	dq_resume(&saved);
+}
+
+/* Remove a gate; its checks go with it */
+void
+dq_forget_gate(const Gate *gate)
+{
+	Oid			types[1] = {REGCLASSOID};
+	Datum		values[1] = {ObjectIdGetDatum(gate->target)};
+	Identity	saved;
+
+	dq_assume(&saved, dq_extension_owner(), PHASE_LOG);
+	dq_execute("DELETE FROM dq_gate.gates WHERE target = $1",
+			   1, types, values, NULL, false);
+	dq_resume(&saved);
+}

@@ -1,0 +1,23 @@
+/*
+ * gate.h
+ *		Resolve, authorize, lock and register a gate.
+ */
+#ifndef DQ_GATE_GATE_H
+#define DQ_GATE_GATE_H
+
+#include "types.h"
+
+#include "storage/lockdefs.h"
+
+extern Gate *dq_resolve_gate(Oid target);
+extern void dq_check_target(Oid target);
+extern void dq_check_staging(Oid staging, Oid target);
+extern void dq_authorize_run(const Gate *gate, Oid staging, Oid caller,
+							 bool dry_run);
+extern void dq_authorize_change(const Gate *gate);
+extern void dq_lock_gate(const Gate *gate);
+extern void dq_lock_table(Oid relid, LOCKMODE mode);
+extern void dq_save_gate(const Gate *gate);
+extern void dq_forget_gate(const Gate *gate);
+
+#endif							/* DQ_GATE_GATE_H */

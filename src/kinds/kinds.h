@@ -1,0 +1,36 @@
+/*
+ * kinds.h
+ *		The kinds of check.
+ *
+ * A kind is a file in this folder and an entry in the table of kinds.c.
+ */
+#ifndef DQ_GATE_KINDS_H
+#define DQ_GATE_KINDS_H
+
+#include "types.h"
+
+#define DQ_ANY_ACTION	(DQ_BLOCK | DQ_QUARANTINE | DQ_WARN)
+#define DQ_BATCH_ACTION	(DQ_BLOCK | DQ_WARN)
+
+extern const CheckKind dq_kind_not_empty;
+extern const CheckKind dq_kind_schema_contract;
+extern const CheckKind dq_kind_not_null;
+extern const CheckKind dq_kind_unique;
+extern const CheckKind dq_kind_unique_in_target;
+extern const CheckKind dq_kind_type_fit;
+extern const CheckKind dq_kind_check_constraint;
+extern const CheckKind dq_kind_referential;
+extern const CheckKind dq_kind_range;
+extern const CheckKind dq_kind_sql;
+
+extern const CheckKind *dq_find_kind(const char *name);
+extern const char *dq_action_name(DqAction action);
+
+extern Column *dq_usable_column(Check *check, const ColumnMap *map,
+								const char *name);
+extern bool dq_usable_columns(Check *check, const ColumnMap *map);
+extern char *dq_any_null_sql(List *names);
+extern char *dq_value_rule_sql(const Check *check, const char *value,
+							   const char *failure);
+
+#endif							/* DQ_GATE_KINDS_H */

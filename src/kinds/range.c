@@ -1,0 +1,223 @@
+/*
+ * range.c
+ *		A column between bounds, both included.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
+
+#include "columns.h"
+#include "declare.h"
+#include "kinds/kinds.h"
+#include "spi_util.h"
+
+/* NaN sorts above every number, but is none between two bounds */
+static bool
+has_nan(Oid base)
+{
+	return base == NUMERICOID || base == FLOAT4OID || base == FLOAT8OID;
+}
+
+/* Types whose smallest and largest value are worth showing */
+static bool
+has_min_max(Oid base)
+{
+	switch (base)
+	{
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case DATEOID:
+		case TIMEOID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+		case INTERVALOID:
+			return true;
+		default:
+			return has_nan(base);
+	}
+}
+
+/* A bound as a constant of the column's type */
+static char *
+bound_sql(const char *bound, Oid base)
+{
+	return psprintf("%s::%s", dq_literal(bound), dq_type_sql(base, -1));
+}
+
+static void
+range_compile(Check *check, const ColumnMap *map)
+{
+	const char *name = quote_identifier(linitial(check->columns));
+	Column	   *column;
+	TypeCacheEntry *type;
+	Oid			base;
+	char	   *value;
+	StringInfoData failure;
+
+	if (check->min == NULL)
+		check->rule = psprintf("%s <= %s", name, check->max);
+	else if (check->max == NULL)
+		check->rule = psprintf("%s >= %s", name, check->min);
+	else
+		check->rule = psprintf("%s between %s and %s", name, check->min, check->max);
+	check->complaint = psprintf("not %s", check->rule);
+
+	column = dq_usable_column(check, map, linitial(check->columns));
+	if (column == NULL)
+		return;
+	base = getBaseType(column->typid);
+	type = lookup_type_cache(base, TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
+	if (!OidIsValid(type->lt_opr) || !OidIsValid(type->gt_opr))
+	{
+		check->broken = psprintf("type %s of column %s has no order",
+								 format_type_be(column->typid), name);
+		return;
+	}
+
+	value = psprintf("batch.%s", name);
+	initStringInfo(&failure);
+	if (check->min)
+		appendStringInfo(&failure, "%s %s %s", value, dq_operator_sql(type->lt_opr),
+						 bound_sql(check->min, base));
+	if (check->max)
+		appendStringInfo(&failure, "%s%s %s %s", check->min ? " OR " : "", value,
+						 dq_operator_sql(type->gt_opr), bound_sql(check->max, base));
+	else if (has_nan(base))
+		appendStringInfo(&failure, " OR %s = 'NaN'", value);
+
+	check->null_sql = psprintf("(%s IS NULL)", value);
+	check->fail_sql = dq_value_rule_sql(check, value, failure.data);
+	if (has_nan(base))
+		value = psprintf("NULLIF(%s, 'NaN')", value);
+	if (has_min_max(base))
+		check->observed_sql = psprintf("pg_catalog.min(%1$s)::pg_catalog.text || ' .. ' || pg_catalog.max(%1$s)::pg_catalog.text",
+									   value);
+}
+
+const CheckKind dq_kind_range = {
+	.name = "range",
+	.evaluation = EVAL_SCAN,
+	.actions = DQ_ANY_ACTION,
+	.compile = range_compile,
+};
+
+/* A bound tried out as a value of the column's type */
+typedef struct BoundTrial
+{
+	Oid			base;
+	char	   *text;
+	Datum		value;
+} BoundTrial;
+
+static void
+try_bound(void *arg)
+{
+	BoundTrial *trial = arg;
+	Oid			function;
+	Oid			typioparam;
+	bool		is_varlena;
+
+	getTypeInputInfo(trial->base, &function, &typioparam);
+	trial->value = OidInputFunctionCall(function, trial->text, typioparam, -1);
+	getTypeOutputInfo(trial->base, &function, &is_varlena);
+	trial->text = OidOutputFunctionCall(function, trial->value);
+}
+
+/*
+ * An argument of any type as a bound of the column: its text, and its value
+ * as the column's type has it.
+ */
+static char *
+declared_bound(FunctionCallInfo fcinfo, int arg, const char *which,
+			   const Declaration *decl, const Column *column, Datum *value)
+{
+	Oid			argtype = get_fn_expr_argtype(fcinfo->flinfo, arg);
+	BoundTrial	trial;
+	ErrorData  *error;
+
+	if (PG_ARGISNULL(arg))
+		return NULL;
+	if (argtype == UNKNOWNOID)
+		trial.text = pstrdup(PG_GETARG_CSTRING(arg));
+	else
+	{
+		Oid			function;
+		bool		is_varlena;
+
+		getTypeOutputInfo(argtype, &function, &is_varlena);
+		trial.text = OidOutputFunctionCall(function, PG_GETARG_DATUM(arg));
+	}
+
+	trial.base = getBaseType(column->typid);
+	if (!dq_attempt(try_bound, &trial, &error))
+		ereport(ERROR,
+				(errcode(error->sqlerrcode),
+				 errmsg("%s of a range on column %s of gate %s is no value of type %s",
+						which, quote_identifier(column->name), decl->gate->name,
+						format_type_be(column->typid)),
+				 errdetail("%s", dq_error_text(error)),
+				 errhint("Give the bound as a value that the column could hold.")));
+	*value = trial.value;
+	return trial.text;
+}
+
+PG_FUNCTION_INFO_V1(dq_gate_expect_range);
+
+/*
+ * expect_range(target, column_name, min, max, action, owner, name,
+ * description, nulls) declares the bounds of a column.
+ */
+Datum
+dq_gate_expect_range(PG_FUNCTION_ARGS)
+{
+	Declaration *decl = dq_begin_declaration(fcinfo, 0, &dq_kind_range);
+	Column	   *column;
+	TypeCacheEntry *type;
+	Datum		min = (Datum) 0;
+	Datum		max = (Datum) 0;
+	Identity	saved;
+
+	column = dq_declare_columns(decl, list_make1(dq_required_text(fcinfo, 1, "column_name")));
+	dq_declare_action(decl, dq_optional_text(fcinfo, 4));
+	decl->owner = dq_optional_text(fcinfo, 5);
+	decl->name = dq_optional_text(fcinfo, 6);
+	decl->description = dq_optional_text(fcinfo, 7);
+	dq_declare_nulls(decl, dq_optional_text(fcinfo, 8));
+
+	type = lookup_type_cache(getBaseType(column->typid), TYPECACHE_LT_OPR |
+							 TYPECACHE_GT_OPR | TYPECACHE_CMP_PROC_FINFO);
+	if (!OidIsValid(type->lt_opr) || !OidIsValid(type->gt_opr) ||
+		!OidIsValid(type->cmp_proc))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("column %s of gate %s has type %s, which has no order",
+						quote_identifier(column->name), decl->gate->name,
+						format_type_be(column->typid)),
+				 errhint("Use dq_gate.expect_sql with an expression over the column.")));
+
+	/* bounds are kept as text, so they are read in fixed styles */
+	dq_assume(&saved, GetUserId(), PHASE_EVIDENCE);
+	decl->min = declared_bound(fcinfo, 2, "min", decl, column, &min);
+	decl->max = declared_bound(fcinfo, 3, "max", decl, column, &max);
+	dq_resume(&saved);
+
+	if (decl->min == NULL && decl->max == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a range on column %s of gate %s needs min, max or both",
+						quote_identifier(column->name), decl->gate->name)));
+	if (decl->min != NULL && decl->max != NULL &&
+		DatumGetInt32(FunctionCall2Coll(&type->cmp_proc_finfo, column->collid, min, max)) > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("min %s is above max %s in the range on column %s of gate %s",
+						decl->min, decl->max, quote_identifier(column->name),
+						decl->gate->name)));
+
+	return dq_finish_declaration(fcinfo, decl);
+}

@@ -1,0 +1,92 @@
+/*
+ * rule.c
+ *		Boolean rules over a row: declared expressions, and the CHECK
+ *		constraints of the target.
+ *
+ * They differ in what NULL means: a declared rule is satisfied only where it
+ * is true, a CHECK constraint is violated only where it is false.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "optimizer/optimizer.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "declare.h"
+#include "expression.h"
+#include "kinds/kinds.h"
+#include "spi_util.h"
+
+static void
+rule_compile(Check *check, const ColumnMap *map)
+{
+	check->rule = check->expression;
+	check->complaint = psprintf("not satisfied: %s", check->expression);
+	if (!dq_usable_columns(check, map) || !OidIsValid(map->staging))
+		return;
+	check->null_sql = psprintf("((%s) IS NULL)", check->expression);
+	check->fail_sql = psprintf(check->nulls_fail ? "((%s) IS NOT TRUE)" : "((%s) IS FALSE)",
+							   check->expression);
+}
+
+const CheckKind dq_kind_sql = {
+	.name = "sql",
+	.evaluation = EVAL_SCAN,
+	.actions = DQ_ANY_ACTION,
+	.nulls_fail = true,
+	.compile = rule_compile,
+};
+
+const CheckKind dq_kind_check_constraint = {
+	.name = "check_constraint",
+	.evaluation = EVAL_SCAN,
+	.actions = DQ_ANY_ACTION,
+	.compile = rule_compile,
+};
+
+PG_FUNCTION_INFO_V1(dq_gate_expect_sql);
+
+/*
+ * expect_sql(target, name, expression, action, owner, description, nulls)
+ * declares that a boolean expression is true for every staged row.
+ */
+Datum
+dq_gate_expect_sql(PG_FUNCTION_ARGS)
+{
+	Declaration *decl = dq_begin_declaration(fcinfo, 0, &dq_kind_sql);
+	char	   *text = dq_required_text(fcinfo, 2, "expression");
+	RuleColumns needs;
+	Node	   *rule;
+	Identity	saved;
+
+	decl->name = dq_required_text(fcinfo, 1, "name");
+	decl->owner = dq_optional_text(fcinfo, 4);
+	decl->description = dq_optional_text(fcinfo, 5);
+	dq_declare_action(decl, dq_optional_text(fcinfo, 3));
+	dq_declare_nulls(decl, dq_optional_text(fcinfo, 6));
+
+	rule = dq_parse_rule(text, decl->gate->target);
+	dq_rule_columns(rule, decl->gate->target, &needs);
+	if (needs.whole_row || needs.system)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("check %s of gate %s uses a %s",
+						quote_identifier(decl->name), decl->gate->name,
+						needs.whole_row ? "whole row" : "system column"),
+				 errhint("Name the columns that the rule is about.")));
+	if (decl->action == DQ_QUARANTINE && contain_volatile_functions(rule))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("check %s of gate %s calls a volatile function, and so cannot take the action \"quarantine\"",
+						quote_identifier(decl->name), decl->gate->name),
+				 errdetail("A row could pass when it is counted and fail when it is moved."),
+				 errhint("Use a function marked STABLE or IMMUTABLE, or the action \"block\" or \"warn\".")));
+	dq_declare_columns(decl, needs.names);
+
+	dq_assume(&saved, GetUserId(), PHASE_EVIDENCE);
+	decl->expression = dq_deparse_rule(rule, decl->gate->target);
+	dq_resume(&saved);
+
+	return dq_finish_declaration(fcinfo, decl);
+}

@@ -1,0 +1,147 @@
+/*
+ * unique.c
+ *		Uniqueness: of columns in the batch, and of the key in the target.
+ *
+ * Counted are the rows that share their value with another row; the message
+ * gives the number of such values and of surplus rows as well.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "columns.h"
+#include "kinds/kinds.h"
+#include "spi_util.h"
+
+static char *
+names_sql(List *names, const char *prefix)
+{
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	dq_append_names(&buf, names, prefix);
+	return buf.data;
+}
+
+/* The values of the columns that stand in more than one row, with their count */
+static char *
+groups_sql(const char *source, const char *columns, const char *condition)
+{
+	return psprintf("SELECT %s, pg_catalog.count(*) AS dq_rows FROM %s%s%s GROUP BY %s HAVING pg_catalog.count(*) > 1",
+					columns, source, condition ? " WHERE " : "",
+					condition ? condition : "", columns);
+}
+
+/* Name of each column and its value, as arguments of jsonb_build_object */
+static char *
+pairs_sql(List *names, const char *prefix)
+{
+	StringInfoData buf;
+	ListCell   *lc;
+
+	initStringInfo(&buf);
+	foreach(lc, names)
+		appendStringInfo(&buf, "%s, %s%s, ", dq_literal(lfirst(lc)), prefix,
+						 quote_identifier(lfirst(lc)));
+	return buf.data;
+}
+
+static bool
+is_integer(const ColumnMap *map, List *names)
+{
+	Oid			typid = dq_find_column(map, linitial(names))->typid;
+
+	return list_length(names) == 1 &&
+		(typid == INT2OID || typid == INT4OID || typid == INT8OID);
+}
+
+static void
+unique_compile(Check *check, const ColumnMap *map)
+{
+	char	   *columns = names_sql(check->columns, "batch.");
+	char	   *any_null = dq_any_null_sql(check->columns);
+	char	   *source;
+	char	   *condition;
+	char	   *groups;
+
+	check->rule = psprintf("(%s) is unique in the batch", dq_list_names(check->columns));
+	check->complaint = psprintf("(%s) is not unique in the batch", dq_list_names(check->columns));
+	if (!dq_usable_columns(check, map) || !OidIsValid(map->staging))
+		return;
+
+	source = dq_source_sql(map, "batch");
+	condition = check->nulls_distinct ? psprintf("NOT %s", any_null) : NULL;
+	groups = groups_sql(source, columns, condition);
+	check->null_sql = any_null;
+
+	/* the form that costs least where nothing is wrong */
+	if (check->nulls_distinct && is_integer(map, check->columns))
+		check->probe_sql = psprintf("SELECT pg_catalog.count(%1$s) - pg_catalog.count(DISTINCT %1$s) FROM %2$s",
+									columns, source);
+	else
+		check->probe_sql = psprintf("SELECT pg_catalog.count(*) FROM (%s) AS groups", groups);
+	check->detail_sql = psprintf("SELECT pg_catalog.sum(dq_rows)::pg_catalog.int8,"
+								 " pg_catalog.format('%%s duplicated value%%s in %%s rows, %%s surplus',"
+								 " pg_catalog.count(*), CASE WHEN pg_catalog.count(*) > 1 THEN 's' ELSE '' END,"
+								 " pg_catalog.sum(dq_rows), pg_catalog.sum(dq_rows) - pg_catalog.count(*))"
+								 " FROM (%s) AS groups", groups);
+	check->sample_sql = psprintf("SELECT pg_catalog.jsonb_build_object(%s'rows', dq_rows) AS dq_sample FROM (%s) AS groups",
+								 pairs_sql(check->columns, "groups."), groups);
+
+	/* a window, since the row alone does not know */
+	check->fail_sql = psprintf("(%s pg_catalog.count(*) OVER (PARTITION BY %s) > 1)",
+							   condition ? psprintf("%s AND", condition) : "", columns);
+}
+
+const CheckKind dq_kind_unique = {
+	.name = "unique",
+	.evaluation = EVAL_QUERY,
+	.actions = DQ_BATCH_ACTION,
+	.compile = unique_compile,
+};
+
+/*
+ * Where no index makes the key unique, one staged row could match several
+ * rows of the target and change them all.
+ */
+static void
+unique_in_target_compile(Check *check, const ColumnMap *map)
+{
+	StringInfoData match;
+	char	   *groups;
+	ListCell   *lc;
+
+	check->rule = psprintf("(%s) is unique in the target", dq_list_names(check->columns));
+	check->complaint = psprintf("(%s) is not unique in the target", dq_list_names(check->columns));
+	check->reads_target = true;
+	if (!dq_usable_columns(check, map) || !OidIsValid(map->staging))
+		return;
+
+	initStringInfo(&match);
+	foreach(lc, map->key)
+	{
+		Column	   *column = lfirst(lc);
+
+		appendStringInfo(&match, "%starget.%s %s batch.%s",
+						 lc == list_head(map->key) ? "" : " AND ",
+						 quote_identifier(column->name),
+						 dq_operator_sql(dq_equality_operator(column->typid)),
+						 quote_identifier(column->name));
+	}
+	groups = groups_sql(psprintf("%s AS target", map->target_sql),
+						names_sql(check->columns, "target."),
+						psprintf("EXISTS (SELECT 1 FROM %s WHERE %s)",
+								 dq_source_sql(map, "batch"), match.data));
+	check->probe_sql = psprintf("SELECT pg_catalog.count(*) FROM (%s) AS groups", groups);
+	check->sample_sql = psprintf("SELECT pg_catalog.jsonb_build_object(%s'rows', dq_rows) AS dq_sample FROM (%s) AS groups",
+								 pairs_sql(check->columns, "groups."), groups);
+}
+
+const CheckKind dq_kind_unique_in_target = {
+	.name = "unique_in_target",
+	.evaluation = EVAL_QUERY,
+	.actions = DQ_BATCH_ACTION,
+	.compile = unique_in_target_compile,
+};

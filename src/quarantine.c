@@ -1,0 +1,436 @@
+/*
+ * quarantine.c
+ *		Keep rejected rows, with the reasons.
+ *
+ * Each target has one quarantine table, made when it is first needed and
+ * found again by a stored mapping, not by its name.  It belongs to the role
+ * of the gate (to the owner of the target where no gate is registered) and
+ * follows staging: a new column is added, and a column whose type has changed
+ * takes a type that holds both the old values and the new ones.
+ */
+#include "postgres.h"
+
+#include "access/relation.h"
+#include "access/xact.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
+#include "commands/defrem.h"
+#include "miscadmin.h"
+#include "parser/parse_coerce.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+#include "columns.h"
+#include "compat.h"
+#include "quarantine.h"
+#include "spi_util.h"
+
+/* A staged column and where it goes */
+typedef struct QuarantineColumn
+{
+	const StagedColumn *staged;
+	char	   *name;
+	Oid			typid;			/* of the column in quarantine */
+} QuarantineColumn;
+
+static const char *const own_columns[] = {
+	"run_id", "batch_id", "quarantined_at", "failed_checks"
+};
+
+/* A staged column keeps its name unless that is one of our own */
+static char *
+quarantine_name(const StagedColumn *staged, List *all)
+{
+	char	   *name = staged->name;
+	bool		taken = false;
+
+	for (int i = 0; i < (int) lengthof(own_columns); i++)
+		taken = taken || strcmp(name, own_columns[i]) == 0;
+	while (taken)
+	{
+		ListCell   *lc;
+
+		name = psprintf("staged_%s", name);
+		taken = false;
+		foreach(lc, all)
+			taken = taken || strcmp(((StagedColumn *) lfirst(lc))->name, name) == 0;
+	}
+	return name;
+}
+
+/* Quarantine takes any value: no domain, no limit of length or precision */
+static Oid
+quarantine_type(const StagedColumn *staged)
+{
+	return getBaseType(staged->typid);
+}
+
+static List *
+quarantine_columns(const ColumnMap *map)
+{
+	List	   *columns = NIL;
+	ListCell   *lc;
+
+	foreach(lc, map->staged)
+	{
+		QuarantineColumn *column = palloc0(sizeof(QuarantineColumn));
+
+		column->staged = lfirst(lc);
+		column->name = quarantine_name(column->staged, map->staged);
+		column->typid = quarantine_type(column->staged);
+		columns = lappend(columns, column);
+	}
+	return columns;
+}
+
+static Oid
+relation_owner(Oid relid)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	Oid			owner;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for relation %u", relid);
+	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
+	ReleaseSysCache(tuple);
+	return owner;
+}
+
+/* The mapped quarantine table of a target, InvalidOid if there is none */
+static Oid
+find_quarantine(Oid target)
+{
+	Oid			types[1] = {REGCLASSOID};
+	Datum		values[1] = {ObjectIdGetDatum(target)};
+	Oid			relid = InvalidOid;
+	bool		isnull;
+
+	if (dq_execute("SELECT q.quarantine::pg_catalog.oid FROM dq_gate.quarantines q"
+				   " JOIN pg_catalog.pg_class c ON c.oid = q.quarantine"
+				   " WHERE q.target = $1", 1, types, values, NULL, false) > 0)
+		relid = DatumGetObjectId(dq_result_datum(0, 1, &isnull));
+	dq_free_result();
+	return relid;
+}
+
+/* A name nobody has yet: that of the target, or one made from it */
+static char *
+choose_name(Oid target, Oid namespace)
+{
+	char	   *relname = get_rel_name(target);
+
+	if (!OidIsValid(get_relname_relid(relname, namespace)))
+		return relname;
+	return ChooseRelationName(get_namespace_name(get_rel_namespace(target)), relname,
+							  "rejected", namespace, false);
+}
+
+static Oid
+create_quarantine(const Run *run, List *columns)
+{
+	Oid			target = run->map->target;
+	Oid			namespace = get_namespace_oid(DQ_QUARANTINE_SCHEMA, false);
+	Oid			owner = run->gate->registered ? run->gate->run_as : relation_owner(target);
+	Oid			types[2] = {REGCLASSOID, REGCLASSOID};
+	Datum		values[2];
+	StringInfoData sql;
+	char	   *relname;
+	char	   *name;
+	ListCell   *lc;
+
+	relname = choose_name(target, namespace);
+	name = quote_qualified_identifier(DQ_QUARANTINE_SCHEMA, relname);
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "CREATE TABLE %s (run_id pg_catalog.int8 NOT NULL,"
+					 " batch_id pg_catalog.text NOT NULL,"
+					 " quarantined_at pg_catalog.timestamptz NOT NULL,"
+					 " failed_checks pg_catalog.text[] NOT NULL", name);
+	foreach(lc, columns)
+	{
+		QuarantineColumn *column = lfirst(lc);
+
+		appendStringInfo(&sql, ", %s %s", quote_identifier(column->name),
+						 dq_type_sql(column->typid, -1));
+	}
+	appendStringInfoChar(&sql, ')');
+	dq_execute(sql.data, 0, NULL, NULL, NULL, false);
+
+	dq_execute(psprintf("CREATE INDEX ON %s (run_id)", name), 0, NULL, NULL, NULL, false);
+	dq_execute(psprintf("COMMENT ON TABLE %s IS %s", name,
+						dq_literal(psprintf("rows that did not get into %s", run->map->target_sql))),
+			   0, NULL, NULL, NULL, false);
+	dq_execute(psprintf("REVOKE ALL ON %s FROM PUBLIC", name), 0, NULL, NULL, NULL, false);
+	dq_execute(psprintf("ALTER TABLE %s OWNER TO %s", name,
+						quote_identifier(GetUserNameFromId(owner, false))),
+			   0, NULL, NULL, NULL, false);
+
+	values[0] = ObjectIdGetDatum(target);
+	values[1] = ObjectIdGetDatum(get_relname_relid(relname, namespace));
+	dq_execute("INSERT INTO dq_gate.quarantines (target, quarantine) VALUES ($1, $2)"
+			   " ON CONFLICT (target) DO UPDATE SET quarantine = EXCLUDED.quarantine",
+			   2, types, values, NULL, false);
+	return DatumGetObjectId(values[1]);
+}
+
+static bool
+casts_implicitly(Oid from, Oid to)
+{
+	Oid			function;
+
+	return find_coercion_pathway(to, from, COERCION_IMPLICIT, &function) != COERCION_PATH_NONE;
+}
+
+/* A type for the column that loses neither old values nor new ones */
+static Oid
+common_type(Oid old, Oid new)
+{
+	if (old == new || casts_implicitly(new, old))
+		return old;
+	if (casts_implicitly(old, new))
+		return new;
+	return TEXTOID;
+}
+
+/* Make the quarantine table have a place for every staged column */
+static void
+follow_staging(Oid relid, List *columns)
+{
+	char	   *name = dq_relation_sql(relid);
+	ListCell   *lc;
+
+	foreach(lc, columns)
+	{
+		QuarantineColumn *column = lfirst(lc);
+		AttrNumber	attnum = get_attnum(relid, column->name);
+		Oid			old;
+		Identity	saved;
+
+		if (attnum == InvalidAttrNumber)
+		{
+			dq_execute(psprintf("ALTER TABLE %s ADD COLUMN %s %s", name,
+								quote_identifier(column->name), dq_type_sql(column->typid, -1)),
+					   0, NULL, NULL, NULL, false);
+			continue;
+		}
+		old = get_atttype(relid, attnum);
+		column->typid = common_type(old, quarantine_type(column->staged));
+		if (column->typid == old)
+			continue;
+		/* a cast may run anybody's function: as the owner of the rows then */
+		dq_assume(&saved, relation_owner(relid), PHASE_EVIDENCE);
+		dq_execute(psprintf("ALTER TABLE %1$s ALTER COLUMN %2$s TYPE %3$s USING %2$s::%3$s",
+							name, quote_identifier(column->name),
+							dq_type_sql(column->typid, -1)),
+				   0, NULL, NULL, NULL, false);
+		dq_resume(&saved);
+	}
+}
+
+/* The gate's role writes the rows and reads them back; see publish.c */
+static void
+grant_to_role(Oid relid, Oid role)
+{
+	if (pg_class_aclcheck(relid, role, ACL_SELECT) != ACLCHECK_OK ||
+		pg_class_aclcheck(relid, role, ACL_INSERT) != ACLCHECK_OK)
+		dq_execute(psprintf("GRANT SELECT, INSERT ON %s TO %s", dq_relation_sql(relid),
+							quote_identifier(GetUserNameFromId(role, false))),
+				   0, NULL, NULL, NULL, false);
+}
+
+/*
+ * The quarantine table for the batch of a run, made or brought up to date.
+ */
+Quarantine *
+dq_open_quarantine(const Run *run)
+{
+	Quarantine *quarantine = palloc0(sizeof(Quarantine));
+	List	   *columns = quarantine_columns(run->map);
+	Identity	saved;
+
+	dq_assume(&saved, dq_extension_owner(), PHASE_LOG);
+	quarantine->relid = find_quarantine(run->map->target);
+	if (OidIsValid(quarantine->relid))
+		follow_staging(quarantine->relid, columns);
+	else
+		quarantine->relid = create_quarantine(run, columns);
+	grant_to_role(quarantine->relid, run->gate->run_as);
+	dq_resume(&saved);
+
+	quarantine->columns = columns;
+	quarantine->sql = dq_relation_sql(quarantine->relid);
+	return quarantine;
+}
+
+/* A staged value as the column in quarantine has it */
+static char *
+kept_value(const QuarantineColumn *column)
+{
+	char	   *staged = psprintf("staged.%s", quote_identifier(column->staged->name));
+
+	if (column->typid == column->staged->typid)
+		return staged;
+	return psprintf("%s::%s", staged, dq_type_sql(column->typid, -1));
+}
+
+/* The names of the checks that a row fails, as text[] */
+static char *
+reasons_sql(List *checks)
+{
+	StringInfoData sql;
+	ListCell   *lc;
+
+	if (checks == NIL)
+		return "'{}'::pg_catalog.text[]";
+	initStringInfo(&sql);
+	appendStringInfoString(&sql, "pg_catalog.array_remove(ARRAY[");
+	foreach(lc, checks)
+	{
+		Check	   *check = lfirst(lc);
+
+		appendStringInfo(&sql, "%sCASE WHEN %s THEN %s::pg_catalog.text END",
+						 lc == list_head(checks) ? "" : ", ",
+						 check->fail_sql, dq_literal(check->name));
+	}
+	appendStringInfoString(&sql, "], NULL)");
+	return sql.data;
+}
+
+/* Copy staged rows, those that a condition picks, with their reasons */
+static int64
+copy_rows(Run *run, const Quarantine *quarantine, List *checks,
+		  const char *condition, Snapshot snapshot)
+{
+	Oid			types[3] = {INT8OID, TEXTOID, TIMESTAMPTZOID};
+	Datum		values[3] = {Int64GetDatum(run->run_id),
+		CStringGetTextDatum(run->batch_id),
+	TimestampTzGetDatum(GetCurrentTimestamp())};
+	StringInfoData sql;
+	StringInfoData kept;
+	ListCell   *lc;
+	Identity	saved;
+	int64		rows;
+
+	initStringInfo(&sql);
+	initStringInfo(&kept);
+	appendStringInfo(&sql, "INSERT INTO %s (run_id, batch_id, quarantined_at, failed_checks",
+					 quarantine->sql);
+	foreach(lc, quarantine->columns)
+	{
+		QuarantineColumn *column = lfirst(lc);
+
+		appendStringInfo(&sql, ", %s", quote_identifier(column->name));
+		appendStringInfo(&kept, ", %s", kept_value(column));
+	}
+	appendStringInfo(&sql, ") SELECT $1, $2, $3, %s%s FROM %s%s%s", reasons_sql(checks),
+					 kept.data, dq_source_sql(run->map, "batch"),
+					 condition ? " WHERE " : "", condition ? condition : "");
+
+	dq_assume(&saved, run->gate->run_as, PHASE_EVIDENCE);
+	rows = dq_execute_at(sql.data, 3, types, values, NULL, snapshot);
+	dq_resume(&saved);
+	run->quarantine = quarantine->sql;
+	return rows;
+}
+
+/* The failed checks that can say of each row whether it failed */
+static List *
+row_checks(const Run *run)
+{
+	List	   *checks = NIL;
+	ListCell   *lc;
+
+	foreach(lc, run->results)
+	{
+		CheckResult *result = lfirst(lc);
+
+		if (result->status == DQ_FAILED && result->check->fail_sql)
+			checks = lappend(checks, result->check);
+	}
+	return checks;
+}
+
+/*
+ * Move out of the batch the rows that fail a check whose action is to
+ * quarantine them, with the names of all checks that they fail.  Returns
+ * their number.
+ */
+int64
+dq_quarantine_failing(Run *run, const Quarantine *quarantine, Snapshot snapshot)
+{
+	StringInfoData condition;
+	List	   *reasons = NIL;
+	ListCell   *lc;
+
+	initStringInfo(&condition);
+	foreach(lc, row_checks(run))
+	{
+		Check	   *check = lfirst(lc);
+
+		/* uniqueness needs a window, which cannot stand beside a condition */
+		if ((check->kind->actions & DQ_QUARANTINE) == 0)
+			continue;
+		reasons = lappend(reasons, check);
+		if (check->action == DQ_QUARANTINE)
+			appendStringInfo(&condition, "%s%s", condition.len > 0 ? " OR " : "",
+							 check->fail_sql);
+	}
+	return copy_rows(run, quarantine, reasons, condition.data, snapshot);
+}
+
+/*
+ * Keep the whole batch as evidence.  Returns the number of rows.
+ */
+int64
+dq_quarantine_batch(Run *run, const Quarantine *quarantine, Snapshot snapshot)
+{
+	return copy_rows(run, quarantine, row_checks(run), NULL, snapshot);
+}
+
+/*
+ * A subquery that finds the staged row "staged" in the quarantine of this
+ * run.  By key, which is unique in the batch and never NULL: the publish must
+ * not evaluate the rules again, neither with another answer nor with the
+ * rights that it has.
+ */
+char *
+dq_in_quarantine_sql(const Run *run, const Quarantine *quarantine)
+{
+	StringInfoData sql;
+	ListCell   *lc;
+
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "SELECT 1 FROM %s AS kept WHERE kept.run_id = " INT64_FORMAT,
+					 quarantine->sql, run->run_id);
+	foreach(lc, quarantine->columns)
+	{
+		QuarantineColumn *column = lfirst(lc);
+		Column	   *target = dq_find_column(run->map, column->staged->name);
+
+		if (target == NULL || !target->is_key)
+			continue;
+		appendStringInfo(&sql, " AND kept.%s %s %s", quote_identifier(column->name),
+						 dq_operator_sql(dq_equality_operator(column->typid)),
+						 kept_value(column));
+	}
+	return sql.data;
+}
+
+/* The quarantine of a target, if there is one, goes to another role */
+void
+dq_pass_quarantine_on(Oid target, Oid role)
+{
+	Identity	saved;
+	Oid			relid;
+
+	dq_assume(&saved, dq_extension_owner(), PHASE_LOG);
+	relid = find_quarantine(target);
+	if (OidIsValid(relid) && relation_owner(relid) != role)
+		dq_execute(psprintf("ALTER TABLE %s OWNER TO %s", dq_relation_sql(relid),
+							quote_identifier(GetUserNameFromId(role, false))),
+				   0, NULL, NULL, NULL, false);
+	dq_resume(&saved);
+}

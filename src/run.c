@@ -1,0 +1,202 @@
+/*
+ * run.c
+ *		One attempt to audit and publish a batch, from top to bottom:
+ *
+ *		gate -> columns -> plan -> audit -> verdict -> publish | quarantine -> log
+ *
+ * Everything happens in the caller's transaction.  Locks are taken in one
+ * order, gate, staging, target, and before any snapshot that matters: what
+ * was audited is what is published.  Readers of the target are never locked
+ * out.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "tcop/utility.h"
+#include "utils/builtins.h"
+#include "utils/snapmgr.h"
+#include "utils/timestamp.h"
+
+#include "audit.h"
+#include "columns.h"
+#include "error_context.h"
+#include "gate.h"
+#include "log.h"
+#include "plan.h"
+#include "publish.h"
+#include "quarantine.h"
+#include "run.h"
+#include "spi_util.h"
+#include "verdict.h"
+
+/*
+ * A publish must see what was committed before its locks were granted, and
+ * a transaction that keeps its first snapshot does not.
+ */
+static void
+check_transaction(const Run *run)
+{
+	PreventCommandIfReadOnly("a run of dq_gate");
+	if (!run->dry_run && IsolationUsesXactSnapshot())
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot publish in a transaction with isolation level %s",
+						XactIsoLevel == XACT_SERIALIZABLE ? "SERIALIZABLE" : "REPEATABLE READ"),
+				 errdetail("Its snapshot may be older than the locks of the run, and rows committed in between would be missed."),
+				 errhint("Publish in a transaction with BEGIN ISOLATION LEVEL READ COMMITTED.")));
+}
+
+/* Resolve the gate and see that everything is in order to run it */
+static void
+open_gate(Run *run, Oid staging, Oid target)
+{
+	run->gate = dq_resolve_gate(target);
+	dq_check_staging(staging, target);
+	dq_authorize_run(run->gate, staging, run->caller, run->dry_run);
+}
+
+/*
+ * Take the locks of the run.  A dry run only keeps the tables from being
+ * altered under it.  The gate is resolved again under its lock, since it may
+ * have been changed by whoever held it.
+ */
+static void
+lock_tables(Run *run, Oid staging, Oid target)
+{
+	if (!run->dry_run)
+		dq_lock_gate(run->gate);
+	dq_lock_table(staging, run->dry_run ? AccessShareLock : ShareLock);
+	dq_lock_table(target, AccessShareLock);
+	open_gate(run, staging, target);
+}
+
+static void
+name_batch(Run *run)
+{
+	if (run->batch_id == NULL)
+	{
+		/* from the clock, so that batches sort by time */
+		pg_time_t	seconds = timestamptz_to_time_t(run->started_at);
+		struct pg_tm *utc = pg_gmtime(&seconds);
+
+		run->batch_id = psprintf("%04d%02d%02dT%02d%02d%02d.%06dZ", utc->tm_year + 1900,
+								 utc->tm_mon + 1, utc->tm_mday, utc->tm_hour, utc->tm_min,
+								 utc->tm_sec,
+								 (int) ((run->started_at % USECS_PER_SEC + USECS_PER_SEC) % USECS_PER_SEC));
+	}
+}
+
+/* What publish_step works on */
+typedef struct PublishStep
+{
+	Run		   *run;
+	Quarantine *quarantine;		/* NULL where no rows are to be moved */
+	Snapshot	snapshot;
+} PublishStep;
+
+/* Move failing rows to quarantine and publish the others: both or neither */
+static void
+publish_step(void *arg)
+{
+	PublishStep *step = arg;
+	Run		   *run = step->run;
+	char	   *without = NULL;
+
+	if (step->quarantine)
+	{
+		run->quarantined = dq_quarantine_failing(run, step->quarantine, step->snapshot);
+		if (run->quarantined == run->row_count)
+			return;
+		without = dq_in_quarantine_sql(run, step->quarantine);
+	}
+	dq_publish(run, without);
+	run->published = true;
+}
+
+/* A batch that passed its audit goes to the target; it may still fail there */
+static void
+publish(Run *run, Snapshot snapshot)
+{
+	PublishStep step = {run, NULL, snapshot};
+	DqErrorContext context;
+	ErrorData  *error;
+	bool		done;
+
+	if (dq_moves_rows(run))
+		step.quarantine = dq_open_quarantine(run);
+	dq_lock_table(run->map->target, ShareRowExclusiveLock);
+
+	dq_push_context(&context, "publishing into %s", run->map->target_sql);
+	done = dq_attempt(publish_step, &step, &error);
+	dq_pop_context(&context);
+
+	if (done && !run->published)
+		dq_reject(run, "not_empty: all rows were quarantined, nothing is left to publish");
+	else if (!done)
+	{
+		run->verdict = DQ_VERDICT_PUBLISH_FAILED;
+		run->published = false;
+		run->inserted = run->updated = run->unchanged = 0;
+		run->quarantined = 0;
+		run->error = dq_error_text(error);
+		run->error_sqlstate = pstrdup(unpack_sql_state(error->sqlerrcode));
+		run->failures = lappend(run->failures, psprintf("publish: %s", error->message));
+		FreeErrorData(error);
+		run->quarantined = dq_quarantine_batch(run, dq_open_quarantine(run), snapshot);
+	}
+}
+
+/* Audit with one snapshot, then publish or quarantine with what it showed */
+static void
+audit_and_publish(Run *run)
+{
+	Snapshot	snapshot;
+
+	CommandCounterIncrement();
+	snapshot = RegisterSnapshot(GetTransactionSnapshot());
+	PushActiveSnapshot(snapshot);
+	dq_audit(run);
+	PopActiveSnapshot();
+	run->audited_at = GetCurrentTimestamp();
+
+	dq_judge_run(run);
+	if (run->verdict == DQ_VERDICT_PUBLISHED)
+		publish(run, snapshot);
+	else if (run->verdict == DQ_VERDICT_REJECTED && run->row_count > 0)
+		run->quarantined = dq_quarantine_batch(run, dq_open_quarantine(run), snapshot);
+	UnregisterSnapshot(snapshot);
+	if (!run->dry_run)
+		run->published_at = GetCurrentTimestamp();
+}
+
+/*
+ * Run the gate of the target on the batch in staging.  The caller has set
+ * dry_run and what it knows of the batch, and is connected to SPI.
+ */
+void
+dq_run(Run *run, Oid staging, Oid target)
+{
+	DqErrorContext context;
+
+	run->started_at = GetCurrentTimestamp();
+	run->caller = GetUserId();
+	check_transaction(run);
+	dq_check_target(target);
+	name_batch(run);
+
+	dq_push_context(&context, "gate %s", dq_relation_sql(target));
+	open_gate(run, staging, target);
+	lock_tables(run, staging, target);
+
+	run->map = dq_match_columns(run->gate, staging, true);
+	run->plan = dq_make_plan(run->gate, run->map);
+	if (run->plan->reads_target && !run->dry_run)
+		dq_lock_table(target, ShareRowExclusiveLock);
+
+	run->run_id = dq_next_run_id();
+	audit_and_publish(run);
+	run->finished_at = GetCurrentTimestamp();
+	dq_log_run(run);
+	dq_pop_context(&context);
+}

@@ -1,0 +1,239 @@
+/*
+ * types.h
+ *		What travels from room to room: gate, columns, plan, results, run.
+ */
+#ifndef DQ_GATE_TYPES_H
+#define DQ_GATE_TYPES_H
+
+#include "postgres.h"
+
+#include "access/attnum.h"
+#include "datatype/timestamp.h"
+#include "nodes/pg_list.h"
+#include "utils/date.h"
+#include "utils/jsonb.h"
+
+/* The schema that keeps rejected rows, and that of everything else */
+#define DQ_SCHEMA				"dq_gate"
+#define DQ_QUARANTINE_SCHEMA	"dq_quarantine"
+
+/* What publish_or_fail raises: class 23, integrity constraint violation */
+#define ERRCODE_DQ_BATCH_REJECTED	MAKE_SQLSTATE('2', '3', 'D', 'Q', '1')
+#define ERRCODE_DQ_PUBLISH_FAILED	MAKE_SQLSTATE('2', '3', 'D', 'Q', '2')
+
+/* How many failing rows a result shows */
+#define DQ_SAMPLE_ROWS	5
+
+/* A count that was not taken */
+#define DQ_UNKNOWN		INT64CONST(-1)
+
+/* What a failing check does; a check kind allows a set of these */
+typedef enum DqAction
+{
+	DQ_BLOCK = 1,
+	DQ_QUARANTINE = 2,
+	DQ_WARN = 4
+} DqAction;
+
+typedef enum DqStatus
+{
+	DQ_PASSED,
+	DQ_FAILED,
+	DQ_ERROR,
+	DQ_NOT_JUDGED
+} DqStatus;
+
+typedef enum DqVerdict
+{
+	DQ_VERDICT_PUBLISHED,
+	DQ_VERDICT_REJECTED,
+	DQ_VERDICT_PUBLISH_FAILED,
+	DQ_VERDICT_AUDITED
+} DqVerdict;
+
+/* One guarded target, registered or on derived defaults */
+typedef struct Gate
+{
+	Oid			target;
+	char	   *name;			/* qualified and quoted name of the target */
+	bool		registered;
+	Oid			staging;		/* InvalidOid where the gate names none */
+	List	   *key;			/* of char *; NIL: derive it */
+	char	   *layer;
+	char	   *owner;
+	char	   *description;
+	Oid			run_as;			/* the role that a run acts as */
+} Gate;
+
+/* Whether a staged value can become a value of the target's column */
+typedef enum Fit
+{
+	FIT_ALWAYS,
+	FIT_SOME,					/* misfit_sql says which rows do not */
+	FIT_NEVER
+} Fit;
+
+/* One column of the target and its counterpart in staging */
+typedef struct Column
+{
+	char	   *name;
+	AttrNumber	attnum;
+	Oid			typid;
+	int32		typmod;
+	Oid			collid;
+	bool		notnull;		/* by the column or by its domain */
+	bool		has_default;
+	char		identity;
+	char		generated;
+	bool		is_key;
+
+	/* the counterpart, where there is one */
+	bool		staged;
+	Oid			staged_typid;
+	int32		staged_typmod;
+	Fit			fit;
+	char	   *value_sql;		/* target's type; NULL where it does not fit */
+	char	   *publish_sql;	/* target's type; errors where it does not fit */
+	char	   *misfit_sql;		/* true where it does not fit, never NULL */
+} Column;
+
+/* A column of staging as quarantine keeps it */
+typedef struct StagedColumn
+{
+	char	   *name;
+	Oid			typid;
+	int32		typmod;
+	bool		in_target;
+} StagedColumn;
+
+/* Columns of target and staging, matched by name */
+typedef struct ColumnMap
+{
+	Oid			target;
+	Oid			staging;		/* InvalidOid: looking at the target alone */
+	char	   *target_sql;		/* qualified names, quoted */
+	char	   *staging_sql;
+	List	   *columns;		/* of Column *, all live columns of target */
+	List	   *staged;			/* of StagedColumn * */
+	List	   *key;			/* of Column * */
+	char	   *key_source;		/* what the key was taken from */
+	bool		key_is_unique;	/* an index of the target guarantees it */
+} ColumnMap;
+
+struct Check;
+struct CheckResult;
+
+typedef enum Evaluation
+{
+	EVAL_STATIC,				/* known from the columns and the row count */
+	EVAL_SCAN,					/* row rule, part of the shared scan */
+	EVAL_QUERY					/* a query of its own */
+} Evaluation;
+
+/* One kind of check: a row of the table in kinds/kinds.c */
+typedef struct CheckKind
+{
+	const char *name;
+	Evaluation	evaluation;
+	int			actions;		/* set of DqAction that it can take */
+	bool		nulls_fail;		/* what NULL does unless the check says */
+
+	/* turn parameters into SQL and words */
+	void		(*compile) (struct Check *check, const ColumnMap *map);
+
+	/* EVAL_STATIC only: find out */
+	void		(*judge) (struct CheckResult *result, const ColumnMap *map,
+						  int64 row_count);
+} CheckKind;
+
+/* One rule of a gate */
+typedef struct Check
+{
+	const CheckKind *kind;
+	char	   *name;
+	List	   *columns;		/* of char * */
+	DqAction	action;
+	bool		nulls_fail;
+	char	   *owner;
+	char	   *description;
+	bool		declared;
+	char	   *origin;			/* "declared", or what it was derived from */
+
+	/* parameters, as the kind needs them */
+	char	   *min;
+	char	   *max;
+	char	   *expression;		/* over alias "batch", names qualified */
+	Oid			constraint_oid;
+	bool		nulls_distinct; /* uniqueness: NULLs differ from each other */
+
+	/* made by kind->compile */
+	char	   *rule;			/* what is expected, in words */
+	char	   *complaint;		/* what is wrong with a failing row, in words */
+	char	   *fail_sql;		/* row rule: true on failure, never NULL */
+	char	   *null_sql;		/* row rule: true where the value is NULL */
+	char	   *observed_sql;	/* aggregate shown as actual value */
+	char	   *probe_sql;		/* EVAL_QUERY: a count, 0 where it passes */
+	char	   *detail_sql;		/* EVAL_QUERY: failing rows and actual value */
+	char	   *sample_sql;		/* failing rows as jsonb, if not the usual */
+	bool		reads_target;
+	char	   *broken;			/* why it cannot be evaluated: an error */
+	char	   *unjudged;		/* why it need not be evaluated */
+} Check;
+
+typedef struct CheckResult
+{
+	Check	   *check;
+	DqStatus	status;
+	int64		examined;
+	int64		failing;
+	int64		nulls;
+	char	   *expected;
+	char	   *actual;
+	char	   *threshold;
+	char	   *sample;			/* jsonb as text */
+	char	   *message;
+	char	   *failure;		/* for the list of failures: no row values */
+} CheckResult;
+
+/* The effective checks of a run */
+typedef struct CheckPlan
+{
+	List	   *checks;			/* of Check * */
+	bool		reads_target;
+} CheckPlan;
+
+/* One attempt to audit and publish a batch */
+typedef struct Run
+{
+	int64		run_id;
+	bool		dry_run;
+	char	   *batch_id;
+	bool		has_as_of;
+	DateADT		as_of;
+	Gate	   *gate;
+	ColumnMap  *map;
+	CheckPlan	   *plan;
+	List	   *results;		/* of CheckResult * */
+	DqVerdict	verdict;
+	bool		passed;
+	bool		published;
+	int64		row_count;
+	int64		inserted;
+	int64		updated;
+	int64		unchanged;
+	int64		deleted;
+	int64		quarantined;
+	int64		dropped;
+	int			checks_failed;
+	List	   *failures;		/* of char * */
+	char	   *error;
+	char	   *error_sqlstate;
+	char	   *quarantine;		/* qualified name, where rows went there */
+	Oid			caller;
+	TimestampTz started_at;
+	TimestampTz audited_at;
+	TimestampTz published_at;
+	TimestampTz finished_at;
+} Run;
+
+#endif							/* DQ_GATE_TYPES_H */

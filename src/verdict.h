@@ -1,0 +1,15 @@
+/*
+ * verdict.h
+ *		Results and actions become a verdict.
+ */
+#ifndef DQ_GATE_VERDICT_H
+#define DQ_GATE_VERDICT_H
+
+#include "types.h"
+
+extern void dq_judge_run(Run *run);
+extern bool dq_moves_rows(const Run *run);
+extern void dq_reject(Run *run, const char *failure);
+extern const char *dq_verdict_name(DqVerdict verdict);
+
+#endif							/* DQ_GATE_VERDICT_H */
