@@ -4,8 +4,6 @@
 --
 \set SHOW_CONTEXT never
 \pset footer off
-\pset format wrapped
-\pset columns 79
 SET timezone = 'America/New_York';
 
 CREATE EXTENSION dq_gate;
@@ -70,9 +68,7 @@ SELECT dq_gate.expect_range('weather', 'wind_speed', min => 0, max => 150,
 
 DO $$
 DECLARE
-	batch			date;
-	of_month		date[] := '{}';
-	before_month	bigint := 0;
+	batch	date;
 BEGIN
 	FOR batch IN
 		SELECT DISTINCT make_date(year, month, day) AS local_day
@@ -85,14 +81,16 @@ BEGIN
 		WHERE make_date(year, month, day) = batch;
 		COMMIT;
 
-		PERFORM dq_gate.publish('weather_staging', 'weather', batch_id => 'weather ' || batch, as_of => batch);
+		PERFORM dq_gate.publish('weather_staging', 'weather',
+								batch_id => 'weather ' || batch, as_of => batch);
 		COMMIT;
 
 		IF batch + 1 = date_trunc('month', batch + 1) OR batch = '2013-12-30' THEN
 			RAISE INFO '%', (
-				SELECT format('%s %s days published, %s rejected, %s rows quarantined',
-							  to_char(batch, 'Mon'), count(*) FILTER (WHERE published),
-							  count(*) FILTER (WHERE NOT published), sum(quarantined))
+				SELECT concat_ws(', ',
+								 to_char(batch, 'Mon: ') || count(*) FILTER (WHERE published) || ' days published',
+								 nullif(count(*) FILTER (WHERE NOT published), 0) || ' rejected',
+								 'rows quarantined: ' || nullif(sum(quarantined), 0))
 				FROM dq_gate.runs
 				WHERE date_trunc('month', as_of) = date_trunc('month', batch));
 		END IF;
@@ -116,22 +114,25 @@ ORDER BY runs.verdict NULLS LAST;
 
 \echo 'Days rejected, and why:'
 \echo
-SELECT as_of AS day, failure
-FROM dq_gate.runs, unnest(failures) AS failure
-WHERE verdict = 'rejected'
-ORDER BY run_id;
+SELECT as_of AS day, check_name, columns, failing_rows
+FROM dq_gate.runs JOIN dq_gate.results USING (run_id)
+WHERE verdict = 'rejected' AND NOT results.passed
+ORDER BY run_id, check_no;
 
 \echo 'Rows in quarantine, and why:'
 \echo
-SELECT q.batch_id, q.failed_checks, count(*) AS rows, max(q.wind_speed) AS max_wind
-FROM dq_quarantine.weather q
-GROUP BY q.batch_id, q.failed_checks
-ORDER BY q.batch_id, q.failed_checks;
+SELECT batch_id,
+	   coalesce(nullif(array_to_string(failed_checks, ', '), ''), 'its batch was rejected') AS reason,
+	   count(*) AS rows,
+	   max(wind_speed) AS max_wind_speed
+FROM dq_quarantine.weather
+GROUP BY batch_id, failed_checks
+ORDER BY batch_id, failed_checks DESC;
 
-\echo 'Every row of the year is accounted for:'
+\echo 'Every row of the year is accounted for, and consumers see no bad one:'
 \echo
-SELECT (SELECT count(*) FROM year_of_weather) AS in_the_file,
+SELECT (SELECT count(*) FROM year_of_weather) AS in_file,
 	   (SELECT count(*) FROM weather) AS published,
 	   (SELECT count(*) FROM dq_quarantine.weather) AS quarantined,
-	   (SELECT count(*) FROM weather WHERE (month, day) = (11, 3)) AS "published of 2013-11-03",
-	   (SELECT max(wind_speed) FROM weather) AS max_wind_published;
+	   (SELECT count(*) FROM weather WHERE (month, day) = (11, 3)) AS of_2013_11_03,
+	   (SELECT max(wind_speed) FROM weather) AS max_wind_speed;

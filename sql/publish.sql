@@ -41,7 +41,7 @@ AS $$
 	WHERE r.run_id OPERATOR(pg_catalog.=) $1
 	ORDER BY r.check_no
 $$
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE sql VOLATILE
 SET search_path = pg_catalog, pg_temp;
 COMMENT ON FUNCTION dq_gate.results_of(pg_catalog.int8) IS
 	'what each check of a run found, one row a check';

@@ -50,7 +50,7 @@ CREATE SEQUENCE dq_gate.run_id_seq;
 
 CREATE TABLE dq_gate.runs (
 	run_id		pg_catalog.int8 PRIMARY KEY DEFAULT pg_catalog.nextval('dq_gate.run_id_seq'),
-	target		pg_catalog.regclass NOT NULL,
+	target		pg_catalog.regclass,
 	gate		pg_catalog.text NOT NULL,
 	staging		pg_catalog.text NOT NULL,
 	batch_id	pg_catalog.text NOT NULL,
@@ -87,6 +87,7 @@ CREATE INDEX runs_target_idx ON dq_gate.runs (target, run_id DESC);
 CREATE INDEX runs_started_at_idx ON dq_gate.runs (started_at);
 COMMENT ON TABLE dq_gate.runs IS
 	'one row a run: who ran which batch, the verdict, the row accounting and the failures';
+COMMENT ON COLUMN dq_gate.runs.target IS 'the target; NULL once it is dropped';
 COMMENT ON COLUMN dq_gate.runs.gate IS 'qualified name of the target when the run was made';
 COMMENT ON COLUMN dq_gate.runs.passed IS 'the audit passed: no check that blocks has failed';
 COMMENT ON COLUMN dq_gate.runs.published IS 'the batch, less its quarantined rows, is in the target';

@@ -35,33 +35,16 @@ PG_FUNCTION_INFO_V1(dq_gate_alter_gate);
 PG_FUNCTION_INFO_V1(dq_gate_drop_gate);
 PG_FUNCTION_INFO_V1(dq_gate_checks_of);
 
-/* The names of the failed checks: what stands before the colon */
+/* A list of texts as one */
 static char *
-failed_names(const Run *run)
+join(List *texts, const char *separator)
 {
 	StringInfoData buf;
 	ListCell   *lc;
 
 	initStringInfo(&buf);
-	foreach(lc, run->failures)
-	{
-		char	   *failure = lfirst(lc);
-		int			length = strstr(failure, ": ") - failure;
-
-		appendStringInfo(&buf, "%s%.*s", buf.len > 0 ? ", " : "", length, failure);
-	}
-	return buf.data;
-}
-
-static char *
-failure_lines(const Run *run)
-{
-	StringInfoData buf;
-	ListCell   *lc;
-
-	initStringInfo(&buf);
-	foreach(lc, run->failures)
-		appendStringInfo(&buf, "%s%s", buf.len > 0 ? "\n" : "", (char *) lfirst(lc));
+	foreach(lc, texts)
+		appendStringInfo(&buf, "%s%s", buf.len > 0 ? separator : "", (char *) lfirst(lc));
 	return buf.data;
 }
 
@@ -81,31 +64,39 @@ has_failed_warning(const Run *run)
 	return false;
 }
 
-/* Say aloud what the row of the run says */
+/* What became of the batch, in words */
+static const char *
+outcome(const Run *run)
+{
+	switch (run->verdict)
+	{
+		case DQ_VERDICT_PUBLISHED:
+			return run->quarantined == 0 ? "published" :
+				psprintf("published without " INT64_FORMAT " quarantined row%s",
+						 run->quarantined, run->quarantined == 1 ? "" : "s");
+		case DQ_VERDICT_REJECTED:
+			return "rejected";
+		case DQ_VERDICT_PUBLISH_FAILED:
+			return "failed to publish";
+		case DQ_VERDICT_AUDITED:
+			return run->passed ? "audited, would be published" : "audited, would be rejected";
+	}
+	return "?";					/* keep the compiler quiet */
+}
+
+/* Say aloud what the row of the run says, unless all is well */
 static void
 announce(const Run *run)
 {
-	char	   *query = psprintf("SELECT * FROM dq_gate.results_of(" INT64_FORMAT ")", run->run_id);
-
 	if (run->failures == NIL)
 		return;
-	if (run->verdict == DQ_VERDICT_PUBLISHED)
-		ereport(has_failed_warning(run) ? WARNING : NOTICE,
-				(errmsg("gate %s: batch \"%s\" published (run " INT64_FORMAT "), " INT64_FORMAT
-						" rows quarantined; failed: %s",
-						run->gate->name, run->batch_id, run->run_id,
-						run->quarantined, failed_names(run)),
-				 errdetail("%s", failure_lines(run)),
-				 errhint("See %s;", query)));
-	else
-		ereport(WARNING,
-				(errmsg("gate %s: batch \"%s\" %s (run " INT64_FORMAT "): %s",
-						run->gate->name, run->batch_id,
-						run->verdict == DQ_VERDICT_AUDITED ? "would be judged by failed checks" :
-						run->verdict == DQ_VERDICT_REJECTED ? "rejected" : "failed to publish",
-						run->run_id, failed_names(run)),
-				 errdetail("%s", failure_lines(run)),
-				 errhint("See %s;", query)));
+	ereport(run->passed && run->verdict != DQ_VERDICT_PUBLISH_FAILED &&
+			!has_failed_warning(run) ? NOTICE : WARNING,
+			(errmsg("gate %s: batch \"%s\" %s (run " INT64_FORMAT "): %s",
+					run->gate->name, run->batch_id, outcome(run), run->run_id,
+					join(run->failed, ", ")),
+			 errdetail("%s", join(run->failures, "\n")),
+			 errhint("See SELECT * FROM dq_gate.results_of(" INT64_FORMAT ");", run->run_id)));
 }
 
 /* The run of a gate that a function call asks for */
@@ -240,8 +231,7 @@ dq_gate_publish_or_fail(PG_FUNCTION_ARGS)
 				(errcode(run->verdict == DQ_VERDICT_REJECTED ?
 						 ERRCODE_DQ_BATCH_REJECTED : ERRCODE_DQ_PUBLISH_FAILED),
 				 errmsg("gate %s: batch \"%s\" %s: %s", run->gate->name, run->batch_id,
-						run->verdict == DQ_VERDICT_REJECTED ? "rejected" : "failed to publish",
-						failure_lines(run)),
+						outcome(run), join(run->failures, "; ")),
 				 errdetail("run_id " INT64_FORMAT ", " INT64_FORMAT " rows in %s", run->run_id,
 						   run->quarantined, run->quarantine ? run->quarantine : "quarantine"),
 				 errhint("See SELECT * FROM dq_gate.results_of(" INT64_FORMAT ");", run->run_id)));
@@ -311,13 +301,12 @@ dq_gate_create_gate(PG_FUNCTION_ARGS)
 
 	connect_here();
 	dq_check_target(target);
-	gate = dq_resolve_gate(target);
+	gate = dq_open_gate(target);
 	if (gate->registered)
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
 				 errmsg("gate %s already exists", gate->name),
 				 errhint("Change it with dq_gate.alter_gate, which takes the same arguments.")));
-	dq_authorize_change(gate);
 	set_gate(fcinfo, gate);
 	SPI_finish();
 	PG_RETURN_OID(target);
@@ -327,7 +316,7 @@ dq_gate_create_gate(PG_FUNCTION_ARGS)
 static Gate *
 registered_gate(Oid target)
 {
-	Gate	   *gate = dq_resolve_gate(target);
+	Gate	   *gate = dq_open_gate(target);
 
 	if (!gate->registered)
 		ereport(ERROR,
@@ -335,7 +324,6 @@ registered_gate(Oid target)
 				 errmsg("no gate is registered for %s", gate->name),
 				 errhint("Register one with SELECT dq_gate.create_gate(%s).",
 						 quote_literal_cstr(gate->name))));
-	dq_authorize_change(gate);
 	return gate;
 }
 

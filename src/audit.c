@@ -25,6 +25,12 @@
 /* A SELECT has no more than 1664 columns; each check takes up to three */
 #define CHECKS_PER_SCAN		500
 
+/*
+ * The sum over a rule of 0 where it is true, 1 where it is false, and this
+ * where it is NULL, counts both and evaluates the rule once.
+ */
+#define NULL_WEIGHT			"1099511627776"
+
 /* What the room works on */
 typedef struct Audit
 {
@@ -108,6 +114,16 @@ scan_step(void *arg)
 	{
 		Check	   *check = ((CheckResult *) lfirst(lc))->check;
 
+		if (check->rule_sql)
+		{
+			char	   *weights = psprintf("pg_catalog.sum(CASE (%s) WHEN true THEN 0 WHEN false THEN 1 ELSE " NULL_WEIGHT " END)",
+										   check->rule_sql);
+
+			/* one aggregate for the server, though it stands here twice */
+			appendStringInfo(&sql, ", (%1$s %% " NULL_WEIGHT ")::pg_catalog.int8,"
+							 " pg_catalog.div(%1$s, " NULL_WEIGHT ")::pg_catalog.int8", weights);
+			continue;
+		}
 		if (check->kind->evaluation == EVAL_SCAN)
 			appendStringInfo(&sql, ", pg_catalog.count(*) FILTER (WHERE %s)", check->fail_sql);
 		if (check->null_sql)
@@ -125,6 +141,14 @@ scan_step(void *arg)
 		Check	   *check = result->check;
 
 		result->examined = step->audit->run->row_count;
+		if (check->rule_sql)
+		{
+			result->failing = dq_result_int64(0, column++, 0);
+			result->nulls = dq_result_int64(0, column++, 0);
+			if (check->nulls_fail)
+				result->failing += result->nulls;
+			continue;
+		}
 		if (check->kind->evaluation == EVAL_SCAN)
 			result->failing = dq_result_int64(0, column++, 0);
 		if (check->null_sql)

@@ -70,8 +70,7 @@ dq_begin_declaration(FunctionCallInfo fcinfo, int target_arg, const CheckKind *k
 
 	dq_check_target(target);
 	decl->kind = kind;
-	decl->gate = dq_resolve_gate(target);
-	dq_authorize_change(decl->gate);
+	decl->gate = dq_open_gate(target);
 	dq_lock_table(target, AccessShareLock);
 	decl->map = dq_match_columns(decl->gate, InvalidOid, false);
 	if (!decl->gate->registered)
@@ -202,10 +201,10 @@ Datum
 dq_finish_declaration(FunctionCallInfo fcinfo, Declaration *decl)
 {
 	Oid			types[] = {REGCLASSOID, TEXTOID, TEXTOID, TEXTARRAYOID, TEXTOID,
-		TEXTOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID};
-	Datum		values[11];
-	char		nulls[12] = "           ";
-	char	   *texts[5];
+		TEXTOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID};
+	Datum		values[12];
+	char		nulls[13] = "            ";
+	char	   *texts[6];
 	Identity	saved;
 
 	dq_assume(&saved, dq_extension_owner(), PHASE_LOG);
@@ -229,7 +228,8 @@ dq_finish_declaration(FunctionCallInfo fcinfo, Declaration *decl)
 	texts[1] = decl->description;
 	texts[2] = decl->min;
 	texts[3] = decl->max;
-	texts[4] = decl->expression;
+	texts[4] = decl->expression_text;
+	texts[5] = decl->expression;
 	for (int i = 0; i < (int) lengthof(texts); i++)
 	{
 		nulls[6 + i] = texts[i] ? ' ' : 'n';
@@ -239,8 +239,8 @@ dq_finish_declaration(FunctionCallInfo fcinfo, Declaration *decl)
 			   " nulls, owner, description, parameters)"
 			   " VALUES ($1, $2, $3, $4, $5, $6, $7, $8,"
 			   " pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object("
-			   "'min', $9, 'max', $10, 'expression', $11)))",
-			   11, types, values, nulls, false);
+			   "'min', $9, 'max', $10, 'expression', $11, 'resolved', $12)))",
+			   12, types, values, nulls, false);
 	dq_resume(&saved);
 	SPI_finish();
 
@@ -266,8 +266,7 @@ dq_gate_drop_check(PG_FUNCTION_ARGS)
 
 	SPI_connect();
 	MemoryContextSwitchTo(context);
-	gate = dq_resolve_gate(target);
-	dq_authorize_change(gate);
+	gate = dq_open_gate(target);
 
 	dq_assume(&saved, dq_extension_owner(), PHASE_LOG);
 	dropped = dq_execute("DELETE FROM dq_gate.checks WHERE target = $1 AND name = $2",

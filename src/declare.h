@@ -24,6 +24,7 @@ typedef struct Declaration
 	char	   *min;
 	char	   *max;
 	char	   *expression;
+	char	   *expression_text;
 } Declaration;
 
 extern char *dq_optional_text(FunctionCallInfo fcinfo, int arg);

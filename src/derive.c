@@ -78,7 +78,8 @@ derive_check_constraint(Oid target, HeapTuple tuple, Form_pg_constraint form)
 	dq_rule_columns(rule, target, &needs);
 	check = derive(&dq_kind_check_constraint, name, needs.names,
 				   psprintf("CHECK constraint %s", quote_identifier(name)));
-	check->expression = dq_deparse_rule(rule, target);
+	check->expression = dq_deparse_rule(rule, target, true);
+	check->expression_text = dq_deparse_rule(rule, target, false);
 	if (needs.whole_row || needs.system)
 		check->unjudged = "the rule is about the row of the target itself, which enforces it";
 	return check;

@@ -58,6 +58,23 @@ parse_single_expression(const char *text)
 	return target->val;
 }
 
+/* An error in a rule points into the rule, not into the statement around it */
+static void
+point_into_rule(void *arg)
+{
+	const char *text = arg;
+	int			position = geterrposition();
+
+	if (position > 0)
+	{
+		errposition(0);
+		internalerrposition(position);
+		internalerrquery(text);
+	}
+	else
+		errcontext("rule \"%s\"", text);
+}
+
 /*
  * Parse a rule with the current search_path.
  */
@@ -68,6 +85,12 @@ dq_parse_rule(const char *text, Oid target)
 	Relation	rel = table_open(target, AccessShareLock);
 	ParseNamespaceItem *item;
 	Node	   *rule;
+	ErrorContextCallback callback;
+
+	callback.callback = point_into_rule;
+	callback.arg = unconstify(char *, text);
+	callback.previous = error_context_stack;
+	error_context_stack = &callback;
 
 	pstate->p_sourcetext = text;
 	item = addRangeTableEntryForRelation(pstate, rel, AccessShareLock,
@@ -78,20 +101,22 @@ dq_parse_rule(const char *text, Oid target)
 	rule = coerce_to_boolean(pstate, rule, "rule");
 	assign_expr_collations(pstate, rule);
 
+	error_context_stack = callback.previous;
 	table_close(rel, NoLock);
 	free_parsestate(pstate);
 	return rule;
 }
 
 /*
- * A rule as text, over the alias "batch"; qualified as far as the current
- * search_path, which is the pinned one, needs it.
+ * A rule as text, over the alias "batch" or, for people, without it;
+ * qualified as far as the current search_path, which is the pinned one, needs
+ * it.
  */
 char *
-dq_deparse_rule(Node *rule, Oid target)
+dq_deparse_rule(Node *rule, Oid target, bool with_alias)
 {
 	return deparse_expression(rule, deparse_context_for(BATCH_ALIAS, target),
-							  true, false);
+							  with_alias, false);
 }
 
 typedef struct ColumnWalk

@@ -18,7 +18,7 @@ typedef struct RuleColumns
 } RuleColumns;
 
 extern Node *dq_parse_rule(const char *text, Oid target);
-extern char *dq_deparse_rule(Node *rule, Oid target);
+extern char *dq_deparse_rule(Node *rule, Oid target, bool with_alias);
 extern void dq_rule_columns(Node *rule, Oid target, RuleColumns *found);
 
 #endif							/* DQ_GATE_EXPRESSION_H */

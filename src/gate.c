@@ -195,23 +195,6 @@ dq_authorize_run(const Gate *gate, Oid staging, Oid caller, bool dry_run)
 						"SELECT, INSERT and UPDATE on it");
 }
 
-/*
- * Whether the current user may register or change the gate: the owner of the
- * target, or for a registered gate one who can act as its role.
- */
-void
-dq_authorize_change(const Gate *gate)
-{
-	if (dq_owns_relation(gate->target, GetUserId()))
-		return;
-	if (gate->registered && dq_can_act_as(GetUserId(), gate->run_as))
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-			 errmsg("must be owner of table %s", gate->name),
-			 errdetail("A gate is registered and changed by the owner of its target, or by a member of the role that it runs as.")));
-}
-
 /* The backends that hold a lock, as text */
 static char *
 lock_holders(const LOCKTAG *tag)
@@ -232,24 +215,25 @@ lock_holders(const LOCKTAG *tag)
 }
 
 /*
- * Make the gate ours until the transaction ends.  The lock is on an object
+ * Make the gate of a target ours until the transaction ends, to run it or to
+ * change it.  The lock is on an object
  * that only dq_gate knows, (gates, target), so that it meets nobody else's.
  * Waiting honours lock_timeout, and then says who was in the way.
  */
 void
-dq_lock_gate(const Gate *gate)
+dq_lock_gate(Oid target)
 {
 	Oid			class = dq_table("gates");
 	MemoryContext context = CurrentMemoryContext;
 	LOCKTAG		tag;
 
-	if (ConditionalLockDatabaseObject(class, gate->target, 0, ExclusiveLock))
+	if (ConditionalLockDatabaseObject(class, target, 0, ExclusiveLock))
 		return;
 
-	SET_LOCKTAG_OBJECT(tag, MyDatabaseId, class, gate->target, 0);
+	SET_LOCKTAG_OBJECT(tag, MyDatabaseId, class, target, 0);
 	PG_TRY();
 	{
-		LockDatabaseObject(class, gate->target, 0, ExclusiveLock);
+		LockDatabaseObject(class, target, 0, ExclusiveLock);
 	}
 	PG_CATCH();
 	{
@@ -264,14 +248,44 @@ dq_lock_gate(const Gate *gate)
 		holders = lock_holders(&tag);
 		ereport(ERROR,
 				(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
-				 errmsg("gate %s is busy", gate->name),
+				 errmsg("gate %s is busy", dq_relation_sql(target)),
 				 holders[0] != '\0' ?
-				 errdetail("Another run holds it, in backend %s.", holders) :
-				 errdetail("Another run held it until just now."),
-				 errhint("Wait for that run, raise lock_timeout, or look at it with SELECT * FROM pg_stat_activity WHERE pid IN (%s).",
+				 errdetail("It is being run or changed in backend %s.", holders) :
+				 errdetail("It was being run or changed until just now."),
+				 errhint("Wait for that to end, raise lock_timeout, or look at it with SELECT * FROM pg_stat_activity WHERE pid IN (%s).",
 						 holders[0] != '\0' ? holders : "...")));
 	}
 	PG_END_TRY();
+}
+
+/*
+ * Whether the current user may register or change the gate: the owner of the
+ * target, or for a registered gate one who can act as its role.
+ */
+static void
+authorize_change(const Gate *gate)
+{
+	if (dq_owns_relation(gate->target, GetUserId()))
+		return;
+	if (gate->registered && dq_can_act_as(GetUserId(), gate->run_as))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("must be owner of table %s", gate->name),
+			 errdetail("A gate is registered and changed by the owner of its target, or by a member of the role that it runs as.")));
+}
+
+/*
+ * The gate of a target for one who may change it, locked against runs and
+ * other changes.
+ */
+Gate *
+dq_open_gate(Oid target)
+{
+	/* nobody waits, or makes others wait, for what he may not do */
+	authorize_change(dq_resolve_gate(target));
+	dq_lock_gate(target);
+	return dq_resolve_gate(target);
 }
 
 /* Lock a table with its partitions or children, which can be written alone */

@@ -14,8 +14,8 @@ extern void dq_check_target(Oid target);
 extern void dq_check_staging(Oid staging, Oid target);
 extern void dq_authorize_run(const Gate *gate, Oid staging, Oid caller,
 							 bool dry_run);
-extern void dq_authorize_change(const Gate *gate);
-extern void dq_lock_gate(const Gate *gate);
+extern Gate *dq_open_gate(Oid target);
+extern void dq_lock_gate(Oid target);
 extern void dq_lock_table(Oid relid, LOCKMODE mode);
 extern void dq_save_gate(const Gate *gate);
 extern void dq_forget_gate(const Gate *gate);

@@ -16,8 +16,10 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
+#include "common/hashfn.h"
 #include "miscadmin.h"
 #include "parser/parse_coerce.h"
+#include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -117,11 +119,18 @@ find_quarantine(Oid target)
 	return relid;
 }
 
-/* A name nobody has yet: that of the target, or one made from it */
+/*
+ * A name nobody has yet: that of the target, or one made from it.  Targets of
+ * one name in two schemas must not choose at the same time.
+ */
 static char *
 choose_name(Oid target, Oid namespace)
 {
 	char	   *relname = get_rel_name(target);
+
+	LockDatabaseObject(get_relname_relid("quarantines", get_namespace_oid(DQ_SCHEMA, false)),
+					   hash_bytes((unsigned char *) relname, strlen(relname)), 0,
+					   ExclusiveLock);
 
 	if (!OidIsValid(get_relname_relid(relname, namespace)))
 		return relname;

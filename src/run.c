@@ -65,7 +65,7 @@ static void
 lock_tables(Run *run, Oid staging, Oid target)
 {
 	if (!run->dry_run)
-		dq_lock_gate(run->gate);
+		dq_lock_gate(target);
 	dq_lock_table(staging, run->dry_run ? AccessShareLock : ShareLock);
 	dq_lock_table(target, AccessShareLock);
 	open_gate(run, staging, target);
@@ -132,7 +132,7 @@ publish(Run *run, Snapshot snapshot)
 	dq_pop_context(&context);
 
 	if (done && !run->published)
-		dq_reject(run, "not_empty: all rows were quarantined, nothing is left to publish");
+		dq_reject_emptied(run);
 	else if (!done)
 	{
 		run->verdict = DQ_VERDICT_PUBLISH_FAILED;
@@ -141,6 +141,7 @@ publish(Run *run, Snapshot snapshot)
 		run->quarantined = 0;
 		run->error = dq_error_text(error);
 		run->error_sqlstate = pstrdup(unpack_sql_state(error->sqlerrcode));
+		run->failed = lappend(run->failed, "publish");
 		run->failures = lappend(run->failures, psprintf("publish: %s", error->message));
 		FreeErrorData(error);
 		run->quarantined = dq_quarantine_batch(run, dq_open_quarantine(run), snapshot);

@@ -84,14 +84,18 @@ dq_assume(Identity *saved, Oid role, Phase phase)
 	pin_setting("transform_null_equals", "off");
 	/* compiling costs more than it gains on these statements */
 	pin_setting("jit", "off");
+
+	/* no setting, since that one cannot be given back before the end */
+	saved->read_only = XactReadOnly;
 	if (phase == PHASE_AUDIT)
-		pin_setting("transaction_read_only", "on");
+		XactReadOnly = true;
 }
 
 /* End what dq_assume began */
 void
 dq_resume(const Identity *saved)
 {
+	XactReadOnly = saved->read_only;
 	AtEOXact_GUC(false, saved->guc_level);
 	SetUserIdAndSecContext(saved->userid, saved->sec_context);
 }
@@ -353,6 +357,13 @@ dq_list_names(List *names)
 	initStringInfo(&buf);
 	dq_append_names(&buf, names, "");
 	return buf.data;
+}
+
+/* The same for columns that are taken together */
+char *
+dq_tuple_names(List *names)
+{
+	return psprintf(list_length(names) == 1 ? "%s" : "(%s)", dq_list_names(names));
 }
 
 /* A list of C strings as a text[] */

@@ -25,6 +25,7 @@ typedef struct Identity
 	Oid			userid;
 	int			sec_context;
 	int			guc_level;
+	bool		read_only;
 } Identity;
 
 extern Oid	dq_extension_owner(void);
@@ -53,6 +54,7 @@ extern Oid	dq_equality_operator(Oid typid);
 extern char *dq_literal(const char *text);
 extern void dq_append_names(StringInfo buf, List *names, const char *prefix);
 extern char *dq_list_names(List *names);
+extern char *dq_tuple_names(List *names);
 extern Datum dq_text_array(List *strings);
 extern List *dq_text_list(Datum array);
 

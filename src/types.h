@@ -163,6 +163,7 @@ typedef struct Check
 	char	   *min;
 	char	   *max;
 	char	   *expression;		/* over alias "batch", names qualified */
+	char	   *expression_text;	/* the same for people */
 	Oid			constraint_oid;
 	bool		nulls_distinct; /* uniqueness: NULLs differ from each other */
 
@@ -171,6 +172,8 @@ typedef struct Check
 	char	   *complaint;		/* what is wrong with a failing row, in words */
 	char	   *fail_sql;		/* row rule: true on failure, never NULL */
 	char	   *null_sql;		/* row rule: true where the value is NULL */
+	char	   *rule_sql;		/* boolean whose false and NULL are counted at
+								 * once, in place of fail_sql and null_sql */
 	char	   *observed_sql;	/* aggregate shown as actual value */
 	char	   *probe_sql;		/* EVAL_QUERY: a count, 0 where it passes */
 	char	   *detail_sql;		/* EVAL_QUERY: failing rows and actual value */
@@ -225,7 +228,8 @@ typedef struct Run
 	int64		quarantined;
 	int64		dropped;
 	int			checks_failed;
-	List	   *failures;		/* of char * */
+	List	   *failed;			/* of char *: what failed, by name */
+	List	   *failures;		/* of char *: the same with the findings */
 	char	   *error;
 	char	   *error_sqlstate;
 	char	   *quarantine;		/* qualified name, where rows went there */

@@ -52,6 +52,9 @@ dq_judge_run(Run *run)
 	ListCell   *lc;
 
 	run->passed = true;
+	run->checks_failed = 0;
+	run->failed = NIL;
+	run->failures = NIL;
 	foreach(lc, run->results)
 	{
 		CheckResult *result = lfirst(lc);
@@ -59,6 +62,7 @@ dq_judge_run(Run *run)
 		if (result->status != DQ_FAILED && result->status != DQ_ERROR)
 			continue;
 		run->checks_failed++;
+		run->failed = lappend(run->failed, result->check->name);
 		run->failures = lappend(run->failures,
 								psprintf("%s: %s%s", result->check->name, result->failure,
 										 result->check->action == DQ_BLOCK ? "" :
@@ -69,6 +73,28 @@ dq_judge_run(Run *run)
 	run->verdict = run->passed ? DQ_VERDICT_PUBLISHED : DQ_VERDICT_REJECTED;
 	if (run->dry_run)
 		run->verdict = DQ_VERDICT_AUDITED;
+}
+
+/*
+ * A batch whose rows are all in quarantine is empty after all.
+ */
+void
+dq_reject_emptied(Run *run)
+{
+	ListCell   *lc;
+
+	foreach(lc, run->results)
+	{
+		CheckResult *result = lfirst(lc);
+
+		if (result->check->kind != &dq_kind_not_empty)
+			continue;
+		result->status = DQ_FAILED;
+		result->actual = "0 rows";
+		result->message = "all rows were quarantined, none is left to publish";
+		result->failure = result->message;
+	}
+	dq_judge_run(run);
 }
 
 /* Whether rows that failed are to be moved out of the batch */
@@ -85,14 +111,4 @@ dq_moves_rows(const Run *run)
 			return true;
 	}
 	return false;
-}
-
-/* Reject a batch for a reason that only showed after the audit */
-void
-dq_reject(Run *run, const char *failure)
-{
-	run->passed = false;
-	run->verdict = DQ_VERDICT_REJECTED;
-	run->checks_failed++;
-	run->failures = lappend(run->failures, pstrdup(failure));
 }

@@ -9,7 +9,7 @@
 
 extern void dq_judge_run(Run *run);
 extern bool dq_moves_rows(const Run *run);
-extern void dq_reject(Run *run, const char *failure);
+extern void dq_reject_emptied(Run *run);
 extern const char *dq_verdict_name(DqVerdict verdict);
 
 #endif							/* DQ_GATE_VERDICT_H */

@@ -102,7 +102,8 @@ if [ -n "$version" ]; then
 	fi
 fi
 
-pg_config=$(command -v "$pg_config") || die "PG_CONFIG=$pg_config does not exist"
+command -v "$pg_config" >/dev/null || die "PG_CONFIG=$pg_config does not exist"
+pg_config=$(command -v "$pg_config")
 [ -x "$("$pg_config" --bindir)/postgres" ] || die "no server belongs to $pg_config"
 [ -f "$("$pg_config" --pgxs)" ] || die "the server development files of $pg_config are missing"
 printf '%s\n' "$pg_config"

@@ -78,7 +78,7 @@ for directory in pkglibdir sharedir; do
 	original=$("$PG_CONFIG" "--$directory")
 	"${unprivileged[@]}" mkdir -p "$work/root$original"
 	"${unprivileged[@]}" cp -as "$original/." "$work/root$original/"
-	find "$work/root$original" -name 'dq_gate*' -delete
+	find "$work/root$original" -name 'dq_gate*' -prune -exec rm -rf {} +
 done
 bindir=$("$PG_CONFIG" --bindir)
 "${unprivileged[@]}" mkdir -p "$work/root$bindir"

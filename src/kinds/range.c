@@ -60,12 +60,20 @@ range_compile(Check *check, const ColumnMap *map)
 	StringInfoData failure;
 
 	if (check->min == NULL)
+	{
 		check->rule = psprintf("%s <= %s", name, check->max);
+		check->complaint = psprintf("%s above %s", name, check->max);
+	}
 	else if (check->max == NULL)
+	{
 		check->rule = psprintf("%s >= %s", name, check->min);
+		check->complaint = psprintf("%s below %s", name, check->min);
+	}
 	else
+	{
 		check->rule = psprintf("%s between %s and %s", name, check->min, check->max);
-	check->complaint = psprintf("not %s", check->rule);
+		check->complaint = psprintf("%s not between %s and %s", name, check->min, check->max);
+	}
 
 	column = dq_usable_column(check, map, linitial(check->columns));
 	if (column == NULL)

@@ -102,9 +102,9 @@ referential_compile(Check *check, const ColumnMap *map)
 		parent_names = lappend(parent_names, parent_name);
 	}
 
-	check->rule = psprintf("(%s) is in %s (%s)", dq_list_names(check->columns),
+	check->rule = psprintf("%s is in %s (%s)", dq_tuple_names(check->columns),
 						   dq_relation_sql(parent), dq_list_names(parent_names));
-	check->complaint = psprintf("(%s) is not in %s (%s)", dq_list_names(check->columns),
+	check->complaint = psprintf("%s is not in %s (%s)", dq_tuple_names(check->columns),
 								dq_relation_sql(parent), dq_list_names(parent_names));
 	if (!dq_usable_columns(check, map) || !OidIsValid(map->staging) ||
 		!can_read_all(check, parent))

@@ -14,6 +14,7 @@
 #include "utils/lsyscache.h"
 
 #include "declare.h"
+#include "error_context.h"
 #include "expression.h"
 #include "kinds/kinds.h"
 #include "spi_util.h"
@@ -21,11 +22,11 @@
 static void
 rule_compile(Check *check, const ColumnMap *map)
 {
-	check->rule = check->expression;
-	check->complaint = psprintf("not satisfied: %s", check->expression);
+	check->rule = check->expression_text;
+	check->complaint = psprintf("not satisfied: %s", check->expression_text);
 	if (!dq_usable_columns(check, map) || !OidIsValid(map->staging))
 		return;
-	check->null_sql = psprintf("((%s) IS NULL)", check->expression);
+	check->rule_sql = check->expression;
 	check->fail_sql = psprintf(check->nulls_fail ? "((%s) IS NOT TRUE)" : "((%s) IS FALSE)",
 							   check->expression);
 }
@@ -58,6 +59,7 @@ dq_gate_expect_sql(PG_FUNCTION_ARGS)
 	char	   *text = dq_required_text(fcinfo, 2, "expression");
 	RuleColumns needs;
 	Node	   *rule;
+	DqErrorContext context;
 	Identity	saved;
 
 	decl->name = dq_required_text(fcinfo, 1, "name");
@@ -66,7 +68,11 @@ dq_gate_expect_sql(PG_FUNCTION_ARGS)
 	dq_declare_action(decl, dq_optional_text(fcinfo, 3));
 	dq_declare_nulls(decl, dq_optional_text(fcinfo, 6));
 
+	decl->expression_text = text;
+	dq_push_context(&context, "%s",
+					psprintf("check %s of gate %s", quote_identifier(decl->name), decl->gate->name));
 	rule = dq_parse_rule(text, decl->gate->target);
+	dq_pop_context(&context);
 	dq_rule_columns(rule, decl->gate->target, &needs);
 	if (needs.whole_row || needs.system)
 		ereport(ERROR,
@@ -85,7 +91,7 @@ dq_gate_expect_sql(PG_FUNCTION_ARGS)
 	dq_declare_columns(decl, needs.names);
 
 	dq_assume(&saved, GetUserId(), PHASE_EVIDENCE);
-	decl->expression = dq_deparse_rule(rule, decl->gate->target);
+	decl->expression = dq_deparse_rule(rule, decl->gate->target, true);
 	dq_resume(&saved);
 
 	return dq_finish_declaration(fcinfo, decl);

@@ -66,8 +66,8 @@ unique_compile(Check *check, const ColumnMap *map)
 	char	   *condition;
 	char	   *groups;
 
-	check->rule = psprintf("(%s) is unique in the batch", dq_list_names(check->columns));
-	check->complaint = psprintf("(%s) is not unique in the batch", dq_list_names(check->columns));
+	check->rule = psprintf("%s is unique in the batch", dq_tuple_names(check->columns));
+	check->complaint = psprintf("%s is not unique in the batch", dq_tuple_names(check->columns));
 	if (!dq_usable_columns(check, map) || !OidIsValid(map->staging))
 		return;
 
@@ -113,8 +113,8 @@ unique_in_target_compile(Check *check, const ColumnMap *map)
 	char	   *groups;
 	ListCell   *lc;
 
-	check->rule = psprintf("(%s) is unique in the target", dq_list_names(check->columns));
-	check->complaint = psprintf("(%s) is not unique in the target", dq_list_names(check->columns));
+	check->rule = psprintf("%s is unique in the target", dq_tuple_names(check->columns));
+	check->complaint = psprintf("%s is not unique in the target", dq_tuple_names(check->columns));
 	check->reads_target = true;
 	if (!dq_usable_columns(check, map) || !OidIsValid(map->staging))
 		return;
