@@ -15,6 +15,10 @@ DATA = $(wildcard sql/dq_gate--*--*.sql)
 
 # the extension is loaded when a test database is made, so that no test depends on the order of the others
 REGRESS = $(patsubst test/sql/%.sql,%,$(sort $(wildcard test/sql/*.sql)))
+# pg_regress would take a module of the same name in sql/ for the test
+ifneq ($(filter $(REGRESS),$(basename $(notdir $(wildcard sql/*.sql)))),)
+$(error a test in test/sql has the name of a file in sql)
+endif
 REGRESS_OPTS = --inputdir=test --load-extension=dq_gate
 ISOLATION = $(patsubst test/specs/%.spec,%,$(sort $(wildcard test/specs/*.spec)))
 ISOLATION_OPTS = --inputdir=test --load-extension=dq_gate
