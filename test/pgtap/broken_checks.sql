@@ -92,7 +92,7 @@ SELECT dq_gate.publish('s', 't');
 \set ON_ERROR_STOP 1
 RESET statement_timeout;
 SELECT is(:'LAST_ERROR_SQLSTATE'::text, '57014', 'a timeout of the caller reaches it');
-SELECT is(last_run(), :runs, 'and leaves no run behind');
+SELECT is(last_run(), :runs::bigint, 'and leaves no run behind');
 SELECT is_empty($$ SELECT 1 FROM pg_locks WHERE pid = pg_backend_pid() AND (locktype = 'advisory' OR mode IN ('ShareLock', 'ExclusiveLock', 'ShareRowExclusiveLock') AND locktype IN ('relation', 'object')) $$,
 	'and no lock');
 
