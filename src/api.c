@@ -48,10 +48,14 @@ join(List *texts, const char *separator)
 	return buf.data;
 }
 
+/* Whether something happened that somebody ought to look at */
 static bool
-has_failed_warning(const Run *run)
+needs_warning(const Run *run)
 {
 	ListCell   *lc;
+
+	if (!run->passed || run->verdict == DQ_VERDICT_PUBLISH_FAILED || run->dropped > 0)
+		return true;
 
 	foreach(lc, run->results)
 	{
@@ -90,8 +94,7 @@ announce(const Run *run)
 {
 	if (run->failures == NIL)
 		return;
-	ereport(run->passed && run->verdict != DQ_VERDICT_PUBLISH_FAILED &&
-			!has_failed_warning(run) ? NOTICE : WARNING,
+	ereport(needs_warning(run) ? WARNING : NOTICE,
 			(errmsg("gate %s: batch \"%s\" %s (run " INT64_FORMAT "): %s",
 					run->gate->name, run->batch_id, outcome(run), run->run_id,
 					join(run->failed, ", ")),

@@ -94,7 +94,7 @@ target_columns(Relation rel)
 		column->typmod = att->atttypmod;
 		column->collid = att->attcollation;
 		column->notnull = att->attnotnull || domain_is_not_null(att->atttypid);
-		column->has_default = att->atthasdef;
+		column->has_default = att->atthasdef || get_typdefault(att->atttypid) != NULL;
 		column->identity = att->attidentity;
 		column->generated = att->attgenerated;
 		columns = lappend(columns, column);

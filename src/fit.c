@@ -139,10 +139,20 @@ fits_as_input(Column *column, const char *staged, Oid base, int32 typmod)
 								 staged, dq_type_sql(base, -1), input_typmod);
 	misfit = psprintf("NOT dq_gate.fits(%s::pg_catalog.text, %u, %d)",
 					  staged, base, input_typmod);
-	/* numeric's input function rounds without a word */
+
+	/* some input functions round or cut without a word */
 	if (base == NUMERICOID && typmod >= 0)
 		misfit = psprintf("%s OR %s", misfit,
 						  numeric_misfit(column->value_sql, typmod));
+	else if (base == DATEOID)
+		misfit = psprintf("%s OR %s::pg_catalog.timestamp <> dq_gate.try_cast(%s::pg_catalog.text, NULL::pg_catalog.timestamp, -1)",
+						  misfit, column->value_sql, staged);
+	else if (base == NAMEOID)
+		misfit = psprintf("%s OR pg_catalog.octet_length(%s::pg_catalog.text) >= %d",
+						  misfit, staged, NAMEDATALEN);
+	else if (typmod >= 0)
+		misfit = psprintf("%s OR %s IS DISTINCT FROM dq_gate.try_cast(%s::pg_catalog.text, NULL::%s, -1)",
+						  misfit, column->value_sql, staged, dq_type_sql(base, -1));
 	column->misfit_sql = psprintf("(%s) IS TRUE", misfit);
 }
 
@@ -182,10 +192,15 @@ fit_by_cast(Column *column, const char *staged, Oid from, Oid to, int32 typmod)
 					  cast);
 		return;
 	}
-	if (to == FLOAT4OID && (from == FLOAT8OID || from == NUMERICOID))
+	if ((to == FLOAT4OID && (from == FLOAT8OID || from == NUMERICOID)) ||
+		(to == FLOAT8OID && from == NUMERICOID))
 	{
-		fits_some(column, psprintf("pg_catalog.abs(%1$s) > 3.4028235e38 AND pg_catalog.abs(%1$s) < 'Infinity'",
-								   staged), cast);
+		/* beyond the largest, or closer to zero than the smallest */
+		fits_some(column, psprintf("pg_catalog.abs(%1$s) < 'Infinity' AND"
+								   " (pg_catalog.abs(%1$s) > %2$s OR (%1$s <> 0 AND pg_catalog.abs(%1$s) < %3$s))",
+								   staged,
+								   to == FLOAT4OID ? "3.4028235e38" : "1.7976931348623157e308",
+								   to == FLOAT4OID ? "7.1e-46" : "2.5e-324"), cast);
 		return;
 	}
 	if (to == DATEOID && (from == TIMESTAMPOID || from == TIMESTAMPTZOID))

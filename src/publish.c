@@ -23,6 +23,7 @@
 #include "executor/instrument.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
@@ -39,6 +40,7 @@
 typedef struct MergeCounts
 {
 	const char *sql;
+	const char *search_path;	/* that of the caller */
 	bool		known;
 	int64		processed;		/* source rows that MERGE has seen */
 	int64		inserted;
@@ -57,12 +59,19 @@ is_our_merge(const QueryDesc *query)
 		query->sourceText != NULL && strcmp(query->sourceText, merge->sql) == 0;
 }
 
-/* Rows that match and do not change are counted by nobody unless asked to */
+/*
+ * Rows that match and do not change are counted by nobody unless asked to.
+ * And from here on, with every name of ours resolved, the search_path is the
+ * caller's again: triggers find what they find with any other statement.
+ */
 static void
 count_start(QueryDesc *query, int eflags)
 {
 	if (is_our_merge(query))
+	{
 		query->instrument_options |= INSTRUMENT_ROWS;
+		dq_pin_setting("search_path", merge->search_path);
+	}
 	if (previous_start)
 		previous_start(query, eflags);
 	else
@@ -209,6 +218,27 @@ append_source(StringInfo sql, const ColumnMap *map, const char *without)
 	appendStringInfoString(sql, ") AS batch");
 }
 
+/* Where a row of the target is the one of the batch */
+static char *
+match_sql(const ColumnMap *map)
+{
+	StringInfoData sql;
+	ListCell   *lc;
+
+	initStringInfo(&sql);
+	foreach(lc, map->key)
+	{
+		Column	   *column = lfirst(lc);
+
+		appendStringInfo(&sql, "%starget.%s %s batch.%s",
+						 lc == list_head(map->key) ? "" : " AND ",
+						 quote_identifier(column->name),
+						 dq_operator_sql(dq_equality_operator(column->typid)),
+						 quote_identifier(column->name));
+	}
+	return sql.data;
+}
+
 static char *
 merge_sql(const ColumnMap *map, const char *without)
 {
@@ -240,18 +270,7 @@ merge_sql(const ColumnMap *map, const char *without)
 	initStringInfo(&sql);
 	appendStringInfo(&sql, "MERGE INTO %s AS target USING ", map->target_sql);
 	append_source(&sql, map, without);
-	appendStringInfoString(&sql, " ON (");
-	foreach(lc, map->key)
-	{
-		Column	   *column = lfirst(lc);
-
-		appendStringInfo(&sql, "%starget.%s %s batch.%s",
-						 lc == list_head(map->key) ? "" : " AND ",
-						 quote_identifier(column->name),
-						 dq_operator_sql(dq_equality_operator(column->typid)),
-						 quote_identifier(column->name));
-	}
-	appendStringInfoChar(&sql, ')');
+	appendStringInfo(&sql, " ON (%s)", match_sql(map));
 	if (assignments.len > 0)
 		appendStringInfo(&sql, " WHEN MATCHED AND (%s) THEN UPDATE SET %s",
 						 changed_sql(map), assignments.data);
@@ -331,6 +350,59 @@ set_constraints(const char *names, const char *mode)
 		dq_execute(psprintf("SET CONSTRAINTS %s %s", names, mode), 0, NULL, NULL, NULL, false);
 }
 
+/* Whether a trigger may suppress updates of the target's rows */
+static bool
+has_before_update_trigger(Oid target)
+{
+	Relation	catalog = table_open(TriggerRelationId, AccessShareLock);
+	bool		found = false;
+	ListCell   *lc;
+
+	foreach(lc, find_all_inheritors(target, NoLock, NULL))
+	{
+		ScanKeyData key;
+		SysScanDesc scan;
+		HeapTuple	tuple;
+
+		ScanKeyInit(&key, Anum_pg_trigger_tgrelid, BTEqualStrategyNumber,
+					F_OIDEQ, ObjectIdGetDatum(lfirst_oid(lc)));
+		scan = systable_beginscan(catalog, TriggerRelidNameIndexId, true, NULL, 1, &key);
+		while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+		{
+			int16		type = ((Form_pg_trigger) GETSTRUCT(tuple))->tgtype;
+
+			found = found || (TRIGGER_FOR_ROW(type) && TRIGGER_FOR_BEFORE(type) &&
+							  TRIGGER_FOR_UPDATE(type));
+		}
+		systable_endscan(scan);
+	}
+	table_close(catalog, AccessShareLock);
+	return found;
+}
+
+/*
+ * Rows of the target that the batch is to change; MERGE counts only those
+ * that it did change.
+ */
+static int64
+count_changes(const ColumnMap *map, const char *without)
+{
+	StringInfoData sql;
+	char	   *changed = changed_sql(map);
+	int64		count;
+
+	if (changed[0] == '\0')
+		return 0;
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "SELECT pg_catalog.count(*) FROM %s AS target JOIN ", map->target_sql);
+	append_source(&sql, map, without);
+	appendStringInfo(&sql, " ON (%s) WHERE %s", match_sql(map), changed);
+	dq_execute(sql.data, 0, NULL, NULL, NULL, false);
+	count = dq_result_int64(0, 1, 0);
+	dq_free_result();
+	return count;
+}
+
 /*
  * Publish the batch without the rows that the given subquery finds, which
  * may refer to the staged row as "staged".  Sets the counts of the run.
@@ -343,16 +415,21 @@ dq_publish(Run *run, const char *without)
 	MergeCounts counts = {0};
 	char	   *immediate = deferrable_constraints(map->target, false);
 	char	   *deferred = deferrable_constraints(map->target, true);
+	int64		changes = DQ_UNKNOWN;
+	int64		written = 0;
 	Identity	saved;
 
 	counts.sql = merge_sql(map, without);
+	counts.search_path = pstrdup(GetConfigOption("search_path", false, false));
 
 	dq_assume(&saved, run->gate->run_as, PHASE_PUBLISH);
+	if (has_before_update_trigger(map->target))
+		changes = count_changes(map, without);
 	set_constraints(immediate, "IMMEDIATE");
 	merge = &counts;
 	PG_TRY();
 	{
-		dq_execute(counts.sql, 0, NULL, NULL, NULL, false);
+		written = dq_execute(counts.sql, 0, NULL, NULL, NULL, false);
 	}
 	PG_FINALLY();
 	{
@@ -374,7 +451,12 @@ dq_publish(Run *run, const char *without)
 				 errmsg("the batch changed while it was published"),
 				 errdetail(INT64_FORMAT " rows were audited to be published, " INT64_FORMAT " were merged.",
 						   rows, counts.processed)));
-	run->inserted = counts.inserted;
+
+	/* the server counts an insert that a trigger has suppressed; written says so */
 	run->updated = counts.updated;
-	run->unchanged = rows - counts.inserted - counts.updated;
+	run->inserted = written - counts.updated;
+	run->dropped = counts.inserted - run->inserted;
+	if (changes != DQ_UNKNOWN)
+		run->dropped += changes - counts.updated;
+	run->unchanged = rows - run->inserted - run->updated - run->dropped;
 }

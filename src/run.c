@@ -112,6 +112,13 @@ publish_step(void *arg)
 	}
 	dq_publish(run, without);
 	run->published = true;
+	if (run->dropped > 0)
+	{
+		run->failed = lappend(run->failed, "publish");
+		run->failures = lappend(run->failures,
+								psprintf("publish: " INT64_FORMAT " row%s dropped by a trigger of the target (warn)",
+										 run->dropped, run->dropped == 1 ? " was" : "s were"));
+	}
 }
 
 /* A batch that passed its audit goes to the target; it may still fail there */
@@ -135,6 +142,7 @@ publish(Run *run, Snapshot snapshot)
 		dq_reject_emptied(run);
 	else if (!done)
 	{
+		run->dropped = 0;
 		run->verdict = DQ_VERDICT_PUBLISH_FAILED;
 		run->published = false;
 		run->inserted = run->updated = run->unchanged = 0;

@@ -45,8 +45,8 @@ dq_extension_owner(void)
 }
 
 /* Change a setting until the current GUC nest level ends */
-static void
-pin_setting(const char *name, const char *value)
+void
+dq_pin_setting(const char *name, const char *value)
 {
 	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION,
 							 GUC_ACTION_SAVE, true, 0, false);
@@ -73,17 +73,17 @@ dq_assume(Identity *saved, Oid role, Phase phase)
 	saved->guc_level = NewGUCNestLevel();
 	SetUserIdAndSecContext(role, saved->sec_context | context);
 
-	pin_setting("search_path", "pg_catalog, pg_temp");
+	dq_pin_setting("search_path", "pg_catalog, pg_temp");
 	/* an audit that does not see all rows is none */
-	pin_setting("row_security", "off");
+	dq_pin_setting("row_security", "off");
 	/* values become text and back on the way through a check */
-	pin_setting("DateStyle", "ISO");
-	pin_setting("IntervalStyle", "postgres");
-	pin_setting("extra_float_digits", "1");
-	pin_setting("bytea_output", "hex");
-	pin_setting("transform_null_equals", "off");
+	dq_pin_setting("DateStyle", "ISO");
+	dq_pin_setting("IntervalStyle", "postgres");
+	dq_pin_setting("extra_float_digits", "1");
+	dq_pin_setting("bytea_output", "hex");
+	dq_pin_setting("transform_null_equals", "off");
 	/* compiling costs more than it gains on these statements */
-	pin_setting("jit", "off");
+	dq_pin_setting("jit", "off");
 
 	/* no setting, since that one cannot be given back before the end */
 	saved->read_only = XactReadOnly;
