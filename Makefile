@@ -30,7 +30,7 @@ PG_CPPFLAGS = -I$(srcdir)/src
 PG_CONFIG ?= pg_config
 
 # these goals prepare their own PostgreSQL, and so have to work where there is none yet
-SELF_CONTAINED = test demo help
+SELF_CONTAINED = test demo bench help
 ifneq ($(filter-out $(SELF_CONTAINED),$(or $(MAKECMDGOALS),all)),)
 
 PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
@@ -68,11 +68,16 @@ test:
 demo:
 	@test/private.sh examples/demo.sh
 
+# what a gate costs over the bare MERGE that it guards, likewise
+bench:
+	@test/private.sh bench/publish.sh
+
 help:
 	@echo 'make               build dq_gate for the server of PG_CONFIG'
 	@echo 'make install       install it there'
 	@echo 'make installcheck  test it on a running server where it is installed'
 	@echo 'make test          build it and run all tests in a private, throw-away cluster'
 	@echo 'make demo          replay a year of real data through a gate, likewise'
+	@echo 'make bench         measure what a gate costs over a bare MERGE, likewise'
 
-.PHONY: test demo help
+.PHONY: test demo bench help
