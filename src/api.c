@@ -377,6 +377,7 @@ dq_gate_checks_of(PG_FUNCTION_ARGS)
 	connect_here();
 	dq_check_target(target);
 	gate = dq_resolve_gate(target);
+	dq_authorize_look(gate);
 	if (!OidIsValid(staging))
 		staging = gate->staging;
 	if (OidIsValid(staging) && get_rel_relkind(staging) == '\0')

@@ -10,6 +10,7 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "miscadmin.h"
 #include "parser/parse_coerce.h"
 #include "utils/builtins.h"
@@ -77,6 +78,38 @@ set_error(CheckResult *result, const char *error)
 	result->failure = result->message;
 }
 
+/* A step that must not write */
+typedef struct ReadingStep
+{
+	DqStep		step;
+	void	   *arg;
+} ReadingStep;
+
+/*
+ * A read-only transaction may still write temporary tables, of which staging
+ * may be one.  The command counter tells, and the error takes the write back.
+ */
+static void
+reading_step(void *arg)
+{
+	ReadingStep *reading = arg;
+	CommandId	before = GetCurrentCommandId(false);
+
+	reading->step(reading->arg);
+	if (GetCurrentCommandId(false) != before)
+		ereport(ERROR,
+				(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
+				 errmsg("a check must not write, not even into a temporary table")));
+}
+
+static bool
+attempt_reading(DqStep step, void *arg, ErrorData **error)
+{
+	ReadingStep reading = {step, arg};
+
+	return dq_attempt(reading_step, &reading, error);
+}
+
 /* Name the check in whatever error is reported while it is evaluated */
 static void
 run_step(DqStep step, void *arg, const char *check, List *results)
@@ -86,7 +119,7 @@ run_step(DqStep step, void *arg, const char *check, List *results)
 	bool		done;
 
 	dq_push_context(&context, "evaluating check %s", check);
-	done = dq_attempt(step, arg, &error);
+	done = attempt_reading(step, arg, &error);
 	dq_pop_context(&context);
 	if (!done)
 	{
@@ -176,7 +209,7 @@ scan(const Audit *audit, List *results)
 				 results);
 		return;
 	}
-	if (dq_attempt(scan_step, &step, &error))
+	if (attempt_reading(scan_step, &step, &error))
 		return;
 	FreeErrorData(error);
 	half = list_truncate(list_copy(results), count / 2);
@@ -311,7 +344,7 @@ judge_rows(const Audit *audit, CheckResult *result)
 		result->failure = pstrdup(message.data);
 		result->message = message.data;
 		/* a sample that cannot be shown is not worth a failure */
-		if (!dq_attempt(sample_step, &step, &error))
+		if (!attempt_reading(sample_step, &step, &error))
 			FreeErrorData(error);
 	}
 	if (result->actual == NULL)

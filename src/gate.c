@@ -17,6 +17,7 @@
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "storage/lock.h"
+#include "tcop/utility.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -262,17 +263,35 @@ dq_lock_gate(Oid target)
  * Whether the current user may register or change the gate: the owner of the
  * target, or for a registered gate one who can act as its role.
  */
+static bool
+may_change(const Gate *gate)
+{
+	return dq_owns_relation(gate->target, GetUserId()) ||
+		(gate->registered && dq_can_act_as(GetUserId(), gate->run_as));
+}
+
 static void
 authorize_change(const Gate *gate)
 {
-	if (dq_owns_relation(gate->target, GetUserId()))
-		return;
-	if (gate->registered && dq_can_act_as(GetUserId(), gate->run_as))
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-			 errmsg("must be owner of table %s", gate->name),
-			 errdetail("A gate is registered and changed by the owner of its target, or by a member of the role that it runs as.")));
+	if (!may_change(gate))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("must be owner of table %s", gate->name),
+				 errdetail("A gate is registered and changed by the owner of its target, or by a member of the role that it runs as.")));
+}
+
+/*
+ * Whether the current user may look at the rules of the gate: one who may
+ * read the target, change the gate or run it.
+ */
+void
+dq_authorize_look(const Gate *gate)
+{
+	if (!has_right(gate->target, GetUserId(), ACL_SELECT) && !may_change(gate))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied for gate %s", gate->name),
+				 errdetail("Its checks are shown to those who may read its target, change it or run it.")));
 }
 
 /*
@@ -282,6 +301,8 @@ authorize_change(const Gate *gate)
 Gate *
 dq_open_gate(Oid target)
 {
+	PreventCommandIfReadOnly("a change of a gate");
+
 	/* nobody waits, or makes others wait, for what he may not do */
 	authorize_change(dq_resolve_gate(target));
 	dq_lock_gate(target);

@@ -18,7 +18,6 @@
 #include "commands/defrem.h"
 #include "common/hashfn.h"
 #include "miscadmin.h"
-#include "parser/parse_coerce.h"
 #include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -185,22 +184,40 @@ create_quarantine(const Run *run, List *columns)
 	return DatumGetObjectId(values[1]);
 }
 
-static bool
-casts_implicitly(Oid from, Oid to)
+/* Place of a type among those that each hold all values of the one before */
+static int
+rank_in(Oid typid, const Oid *order, int count)
 {
-	Oid			function;
-
-	return find_coercion_pathway(to, from, COERCION_IMPLICIT, &function) != COERCION_PATH_NONE;
+	for (int i = 0; i < count; i++)
+	{
+		if (order[i] == typid)
+			return i;
+	}
+	return -1;
 }
 
-/* A type for the column that loses neither old values nor new ones */
+/*
+ * A type for the column that loses neither old values nor new ones.  Not
+ * whatever casts implicitly: bigint to float8 does, and drops digits.
+ */
 static Oid
 common_type(Oid old, Oid new)
 {
-	if (old == new || casts_implicitly(new, old))
+	static const Oid integers[] = {INT2OID, INT4OID, INT8OID, NUMERICOID};
+	static const Oid floats[] = {FLOAT4OID, FLOAT8OID};
+	int			a;
+	int			b;
+
+	if (old == new)
 		return old;
-	if (casts_implicitly(old, new))
-		return new;
+	a = rank_in(old, integers, lengthof(integers));
+	b = rank_in(new, integers, lengthof(integers));
+	if (a >= 0 && b >= 0)
+		return integers[Max(a, b)];
+	a = rank_in(old, floats, lengthof(floats));
+	b = rank_in(new, floats, lengthof(floats));
+	if (a >= 0 && b >= 0)
+		return floats[Max(a, b)];
 	return TEXTOID;
 }
 

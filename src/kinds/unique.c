@@ -25,27 +25,59 @@ names_sql(List *names, const char *prefix)
 	return buf.data;
 }
 
-/* The values of the columns that stand in more than one row, with their count */
+/*
+ * The values of the columns that stand in more than one row, with their count,
+ * as groups (key_1, key_2, ..., row_count): no name of the table's gets in.
+ */
 static char *
-groups_sql(const char *source, const char *columns, const char *condition)
+groups_sql(const char *source, List *names, const char *prefix, const char *condition)
 {
-	return psprintf("SELECT %s, pg_catalog.count(*) AS dq_rows FROM %s%s%s GROUP BY %s HAVING pg_catalog.count(*) > 1",
-					columns, source, condition ? " WHERE " : "",
-					condition ? condition : "", columns);
+	char	   *columns = names_sql(names, prefix);
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "(SELECT %s, pg_catalog.count(*) FROM %s", columns, source);
+	if (condition)
+		appendStringInfo(&sql, " WHERE %s", condition);
+	appendStringInfo(&sql, " GROUP BY %s HAVING pg_catalog.count(*) > 1) AS groups (", columns);
+	for (int i = 1; i <= list_length(names); i++)
+		appendStringInfo(&sql, "key_%d, ", i);
+	appendStringInfoString(&sql, "row_count)");
+	return sql.data;
 }
 
-/* Name of each column and its value, as arguments of jsonb_build_object */
-static char *
-pairs_sql(List *names, const char *prefix)
+static bool
+name_is_taken(List *names, const char *name)
 {
-	StringInfoData buf;
 	ListCell   *lc;
 
-	initStringInfo(&buf);
 	foreach(lc, names)
-		appendStringInfo(&buf, "%s, %s%s, ", dq_literal(lfirst(lc)), prefix,
-						 quote_identifier(lfirst(lc)));
-	return buf.data;
+	{
+		if (strcmp(lfirst(lc), name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Each group as jsonb: the columns, and how many rows share them */
+static char *
+groups_sample_sql(const char *groups, List *names)
+{
+	StringInfoData sql;
+	char	   *count_name = "rows";
+	ListCell   *lc;
+
+	while (name_is_taken(names, count_name))
+		count_name = psprintf("%s_", count_name);
+
+	initStringInfo(&sql);
+	appendStringInfoString(&sql, "SELECT pg_catalog.jsonb_build_object(");
+	foreach(lc, names)
+		appendStringInfo(&sql, "%s, groups.key_%d, ", dq_literal(lfirst(lc)),
+						 foreach_current_index(lc) + 1);
+	appendStringInfo(&sql, "%s, groups.row_count) AS dq_sample FROM %s",
+					 dq_literal(count_name), groups);
+	return sql.data;
 }
 
 static bool
@@ -73,7 +105,7 @@ unique_compile(Check *check, const ColumnMap *map)
 
 	source = dq_source_sql(map, "batch");
 	condition = check->nulls_distinct ? psprintf("NOT %s", any_null) : NULL;
-	groups = groups_sql(source, columns, condition);
+	groups = groups_sql(source, check->columns, "batch.", condition);
 	check->null_sql = any_null;
 
 	/* the form that costs least where nothing is wrong */
@@ -81,14 +113,13 @@ unique_compile(Check *check, const ColumnMap *map)
 		check->probe_sql = psprintf("SELECT pg_catalog.count(%1$s) - pg_catalog.count(DISTINCT %1$s) FROM %2$s",
 									columns, source);
 	else
-		check->probe_sql = psprintf("SELECT pg_catalog.count(*) FROM (%s) AS groups", groups);
-	check->detail_sql = psprintf("SELECT pg_catalog.sum(dq_rows)::pg_catalog.int8,"
+		check->probe_sql = psprintf("SELECT pg_catalog.count(*) FROM %s", groups);
+	check->detail_sql = psprintf("SELECT pg_catalog.sum(row_count)::pg_catalog.int8,"
 								 " pg_catalog.format('%%s duplicated value%%s in %%s rows, %%s surplus',"
 								 " pg_catalog.count(*), CASE WHEN pg_catalog.count(*) > 1 THEN 's' ELSE '' END,"
-								 " pg_catalog.sum(dq_rows), pg_catalog.sum(dq_rows) - pg_catalog.count(*))"
-								 " FROM (%s) AS groups", groups);
-	check->sample_sql = psprintf("SELECT pg_catalog.jsonb_build_object(%s'rows', dq_rows) AS dq_sample FROM (%s) AS groups",
-								 pairs_sql(check->columns, "groups."), groups);
+								 " pg_catalog.sum(row_count), pg_catalog.sum(row_count) - pg_catalog.count(*))"
+								 " FROM %s", groups);
+	check->sample_sql = groups_sample_sql(groups, check->columns);
 
 	/* a window, since the row alone does not know */
 	check->fail_sql = psprintf("(%s pg_catalog.count(*) OVER (PARTITION BY %s) > 1)",
@@ -130,13 +161,11 @@ unique_in_target_compile(Check *check, const ColumnMap *map)
 						 dq_operator_sql(dq_equality_operator(column->typid)),
 						 quote_identifier(column->name));
 	}
-	groups = groups_sql(psprintf("%s AS target", map->target_sql),
-						names_sql(check->columns, "target."),
+	groups = groups_sql(psprintf("%s AS target", map->target_sql), check->columns, "target.",
 						psprintf("EXISTS (SELECT 1 FROM %s WHERE %s)",
 								 dq_source_sql(map, "batch"), match.data));
-	check->probe_sql = psprintf("SELECT pg_catalog.count(*) FROM (%s) AS groups", groups);
-	check->sample_sql = psprintf("SELECT pg_catalog.jsonb_build_object(%s'rows', dq_rows) AS dq_sample FROM (%s) AS groups",
-								 pairs_sql(check->columns, "groups."), groups);
+	check->probe_sql = psprintf("SELECT pg_catalog.count(*) FROM %s", groups);
+	check->sample_sql = groups_sample_sql(groups, check->columns);
 }
 
 const CheckKind dq_kind_unique_in_target = {

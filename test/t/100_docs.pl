@@ -1,0 +1,257 @@
+# Runs every example of README.md and docs/*.md.
+#
+# The ```sql blocks of a document run in their order, each in a psql session of
+# its own, in a database that is made for the document.  An HTML comment on the
+# line before a block says what is special about it:
+#
+#   <!-- error: 23DQ1 -->   the last statement of the sql block raises this SQLSTATE
+#   <!-- result -->         the text block holds what the block before it prints
+#   <!-- run -->            the sh block is run as well, by bash -e
+#
+# Times and process ids are masked before results are compared, and so is the
+# width of columns, which follows from them.  Links between the documents are
+# followed, too.
+use strict;
+use warnings;
+use File::Spec;
+use FindBin;
+use IPC::Run;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $top = File::Spec->rel2abs("$FindBin::RealBin/../..");
+my @documents = map { File::Spec->abs2rel($_, $top) }
+  ("$top/README.md", "$top/CONTRIBUTING.md", sort glob("$top/docs/*.md"));
+
+# the superuser's name is part of some results
+$ENV{PGUSER} = 'postgres';
+my $node = PostgreSQL::Test::Cluster->new('docs');
+$node->init(extra => [ '-U', 'postgres', '--no-locale', '-E', 'UTF8' ]);
+$node->append_conf('postgresql.conf', "timezone = 'UTC'\nlc_messages = 'C'");
+$node->start;
+$ENV{PGHOST} = $node->host;
+$ENV{PGPORT} = $node->port;
+
+my %parsed = map { $_ => parse($_) } @documents;
+foreach my $document (@documents)
+{
+	run_document($document, $parsed{$document}{blocks});
+	follow_links($document, $parsed{$document});
+}
+
+$node->stop;
+done_testing();
+
+# Takes a document apart: its blocks, the anchors of its headings, its links.
+sub parse
+{
+	my ($document) = @_;
+	my (@blocks, %anchors, @links, $block, $mark, $mark_line);
+	my $number = 0;
+
+	foreach my $line (split /\n/, slurp_file("$top/$document"))
+	{
+		$number++;
+		if ($block)
+		{
+			if ($line =~ /^\s*```\s*$/)
+			{
+				undef $block;
+				next;
+			}
+			$block->{text} .= "$line\n";
+			next;
+		}
+		if ($line =~ /^\s*```\s*(\w*)/)
+		{
+			$block = {
+				document => $document,
+				language => $1,
+				line => $number,
+				text => '',
+				mark => $mark || '' };
+			push @blocks, $block;
+			undef $mark;
+			next;
+		}
+		next if $line =~ /^\s*$/;
+		fail("$document:$mark_line: no block follows the mark \"$mark\"") if defined $mark;
+		undef $mark;
+		($mark, $mark_line) = ($1, $number) if $line =~ /^<!--\s*(error:\s*\w+|result|run)\s*-->$/;
+		if ($line =~ /^#+\s+(.*?)\s*$/)
+		{
+			my $anchor = lc $1;
+			$anchor =~ s/[^\w\- ]//g;
+			$anchor =~ tr/ /-/;
+			$anchors{$anchor} = 1;
+		}
+		push @links, [ $number, $1 ] while $line =~ /\]\(([^)\s]+)\)/g;
+	}
+	fail("$document:$block->{line}: block does not end") if $block;
+	return { blocks => \@blocks, anchors => \%anchors, links => \@links };
+}
+
+# Runs the examples of a document, and leaves nothing of them behind.
+sub run_document
+{
+	my ($document, $blocks) = @_;
+	my $previous;
+
+	my @examples = grep { $_->{language} eq 'sql' || $_->{mark} eq 'run' } @$blocks;
+	ok(@examples > 0, "$document has examples") if $document ne 'CONTRIBUTING.md';
+
+	$node->safe_psql('postgres', 'CREATE DATABASE example');
+	$ENV{PGDATABASE} = 'example';
+	$node->safe_psql('example', 'CREATE EXTENSION dq_gate')
+	  unless grep { $_->{language} eq 'sql' && $_->{text} =~ /^CREATE EXTENSION dq_gate/m } @$blocks;
+
+	foreach my $block (@$blocks)
+	{
+		my $where = "$document:$block->{line}";
+
+		if ($block->{mark} eq 'result')
+		{
+			if ($block->{language} ne 'text' || !$previous)
+			{
+				fail("$where: a result is a text block behind an example");
+				next;
+			}
+			is(masked($previous->{output}), masked($block->{text}),
+				"$where: result of the example in line $previous->{line}");
+			next;
+		}
+		undef $previous;
+		if ($block->{language} eq 'sql')
+		{
+			run_sql($block, $where);
+		}
+		elsif ($block->{mark} eq 'run' && $block->{language} eq 'sh')
+		{
+			run_sh($block, $where);
+		}
+		elsif ($block->{mark} ne '')
+		{
+			fail("$where: a $block->{language} block cannot be marked \"$block->{mark}\"");
+		}
+		$previous = $block if defined $block->{output};
+	}
+
+	foreach my $database (split /\n/, $node->safe_psql('postgres',
+			q{SELECT quote_ident(datname) FROM pg_database WHERE NOT datistemplate AND datname <> 'postgres'}))
+	{
+		$node->safe_psql('postgres', "DROP DATABASE $database");
+	}
+	foreach my $role (split /\n/, $node->safe_psql('postgres',
+			q{SELECT quote_ident(rolname) FROM pg_roles WHERE rolname !~ '^pg_' AND rolname <> 'postgres'}))
+	{
+		$node->safe_psql('postgres', "DROP ROLE $role");
+	}
+	return;
+}
+
+sub run_sql
+{
+	my ($block, $where) = @_;
+	my $file = PostgreSQL::Test::Utils::tempdir() . '/example.sql';
+	my ($expected) = $block->{mark} =~ /^error:\s*(\w+)$/;
+	my ($output, @errors);
+
+	open(my $handle, '>', $file) or die "$file: $!";
+	print $handle $block->{text};
+	close($handle) or die "$file: $!";
+
+	# verbose messages show the SQLSTATE; it is taken out again for the result
+	IPC::Run::run([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-v', 'VERBOSITY=verbose', '-f', $file ],
+		'<', \undef, '>&', \$output);
+	my $status = $? >> 8;
+	my @lines;
+	foreach my $line (split /\n/, $output)
+	{
+		next if $line =~ /^LOCATION:  /;
+		my $at = $line =~ s/^psql:\Q$file\E:(\d+): // ? $1 : 0;
+		if ($line =~ s/^([A-Z]+):  ([0-9A-Z]{5}): /$1:  /)
+		{
+			push @errors, { line => $block->{line} + $at, at => $at, sqlstate => $2, text => $line }
+			  if $1 eq 'ERROR' || $1 eq 'FATAL' || $1 eq 'PANIC';
+		}
+		elsif ($line =~ /^(?:psql: )?error: /)
+		{
+			push @errors, { line => $block->{line} + $at, at => $at, sqlstate => 'psql', text => $line };
+		}
+		push @lines, $line;
+	}
+	$block->{output} = join("\n", @lines);
+
+	if (defined $expected)
+	{
+		my $raised = @errors ? $errors[0]{sqlstate} : 'no error';
+		my $at = @errors ? $errors[0]{at} : 0;
+		my $end = () = $block->{text} =~ /\n/g;
+
+		is($raised, $expected, "$where: raises $expected")
+		  or diag("$where:\n$block->{output}");
+		is($at, $end, "$where: by its last statement") if @errors;
+	}
+	else
+	{
+		ok(!@errors && $status == 0, "$where: runs")
+		  or diag(
+			@errors
+			? "$block->{document}:$errors[0]{line}: $errors[0]{text}\n$block->{output}"
+			: "$where: psql exits with status $status\n$block->{output}");
+	}
+	return;
+}
+
+sub run_sh
+{
+	my ($block, $where) = @_;
+	my $output;
+
+	IPC::Run::run([ 'bash', '-e', '-c', $block->{text} ], '<', \undef, '>&', \$output,
+		init => sub { chdir PostgreSQL::Test::Utils::tempdir() });
+	my $status = $? >> 8;
+	$block->{output} = $output;
+	ok($status == 0, "$where: runs")
+	  or diag("$where: exits with status $status\n$output");
+	return;
+}
+
+# What differs from run to run, and the white space that depends on it
+sub masked
+{
+	my ($text) = @_;
+
+	$text =~ s/\b\d{8}T\d{6}\.\d{6}Z/<batch>/g;
+	$text =~ s/\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?([+-]\d\d(:\d\d)?)?/<time>/g;
+	$text =~ s/\b\d\d:\d\d:\d\d(\.\d+)?/<interval>/g;
+	$text =~ s/\bbackend \d+/backend <pid>/g;
+	$text =~ s/-{2,}/--/g;
+	$text =~ s/[ \t]+/ /g;
+	$text =~ s/^ | $//mg;
+	$text =~ s/\n{2,}/\n/g;
+	$text =~ s/^\n+|\n+$//g;
+	return $text;
+}
+
+# Links to other files of the repository lead somewhere
+sub follow_links
+{
+	my ($document, $of) = @_;
+
+	foreach my $link (@{ $of->{links} })
+	{
+		my ($line, $url) = @$link;
+		next if $url =~ /^[a-z]+:/;
+		my ($path, $anchor) = split /#/, $url, 2;
+		my $directory = $document =~ m{^(.*/)} ? $1 : '';
+		my $target = $path eq '' ? $document : "$directory$path";
+
+		1 while $target =~ s{[^/]+/\.\./}{};
+		ok(-e "$top/$target", "$document:$line: $path exists") if $path ne '';
+		next if !defined $anchor || !$parsed{$target};
+		ok($parsed{$target}{anchors}{$anchor}, "$document:$line: $target has #$anchor");
+	}
+	return;
+}
