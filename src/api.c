@@ -235,8 +235,11 @@ dq_gate_publish_or_fail(PG_FUNCTION_ARGS)
 						 ERRCODE_DQ_BATCH_REJECTED : ERRCODE_DQ_PUBLISH_FAILED),
 				 errmsg("gate %s: batch \"%s\" %s: %s", run->gate->name, run->batch_id,
 						outcome(run), join(run->failures, "; ")),
-				 errdetail("run_id " INT64_FORMAT ", " INT64_FORMAT " rows in %s", run->run_id,
-						   run->quarantined, run->quarantine ? run->quarantine : "quarantine"),
+				 run->quarantined > 0 ?
+				 errdetail("run_id " INT64_FORMAT ", the batch is kept in %s, " INT64_FORMAT " row%s",
+						   run->run_id, run->quarantine, run->quarantined,
+						   run->quarantined == 1 ? "" : "s") :
+				 errdetail("run_id " INT64_FORMAT, run->run_id),
 				 errhint("See SELECT * FROM dq_gate.results_of(" INT64_FORMAT ");", run->run_id)));
 	}
 	SPI_finish();
@@ -385,6 +388,7 @@ dq_gate_checks_of(PG_FUNCTION_ARGS)
 	if (OidIsValid(staging))
 	{
 		dq_check_staging(staging, target);
+		dq_authorize_staging(gate, staging);
 		dq_lock_table(staging, AccessShareLock);
 	}
 	dq_lock_table(target, AccessShareLock);

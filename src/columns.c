@@ -11,7 +11,9 @@
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/relation.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_index.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "nodes/bitmapset.h"
 #include "utils/builtins.h"
@@ -247,6 +249,10 @@ examine_indexes(Relation rel, ColumnMap *map)
 		map->key_source = candidate_source;
 		map->key_is_unique = true;
 	}
+
+	/* an index knows nothing of the rows of inheriting tables */
+	if (rel->rd_rel->relkind == RELKIND_RELATION && has_subclass(map->target))
+		map->key_is_unique = false;
 }
 
 /* The key that the gate names, by name */

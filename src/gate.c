@@ -294,6 +294,16 @@ dq_authorize_look(const Gate *gate)
 				 errdetail("Its checks are shown to those who may read its target, change it or run it.")));
 }
 
+/* Whether the current user may have a staging table of the gate looked at */
+void
+dq_authorize_staging(const Gate *gate, Oid staging)
+{
+	if (staging != gate->staging && !has_right(staging, GetUserId(), ACL_SELECT))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied for table %s", dq_relation_sql(staging))));
+}
+
 /*
  * The gate of a target for one who may change it, locked against runs and
  * other changes.

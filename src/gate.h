@@ -15,6 +15,7 @@ extern void dq_check_staging(Oid staging, Oid target);
 extern void dq_authorize_run(const Gate *gate, Oid staging, Oid caller,
 							 bool dry_run);
 extern void dq_authorize_look(const Gate *gate);
+extern void dq_authorize_staging(const Gate *gate, Oid staging);
 extern Gate *dq_open_gate(Oid target);
 extern void dq_lock_gate(Oid target);
 extern void dq_lock_table(Oid relid, LOCKMODE mode);

@@ -340,7 +340,7 @@ deferrable_constraints(Oid target, bool only_deferred)
 }
 
 /*
- * Deferred constraints are checked with the MERGE itself, as the gate's role,
+ * Deferred constraints are checked right after the MERGE, as the gate's role,
  * rather than at commit as whoever commits, when nobody could log a failure.
  */
 static void
@@ -425,7 +425,6 @@ dq_publish(Run *run, const char *without)
 	dq_assume(&saved, run->gate->run_as, PHASE_PUBLISH);
 	if (has_before_update_trigger(map->target))
 		changes = count_changes(map, without);
-	set_constraints(immediate, "IMMEDIATE");
 	merge = &counts;
 	PG_TRY();
 	{
@@ -436,6 +435,7 @@ dq_publish(Run *run, const char *without)
 		merge = NULL;
 	}
 	PG_END_TRY();
+	set_constraints(immediate, "IMMEDIATE");
 	set_constraints(deferred, "DEFERRED");
 	dq_resume(&saved);
 

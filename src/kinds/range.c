@@ -87,6 +87,8 @@ range_compile(Check *check, const ColumnMap *map)
 		return;
 	}
 
+	if (check->max == NULL && has_nan(base))
+		check->complaint = psprintf("%s or NaN", check->complaint);
 	value = psprintf("batch.%s", name);
 	initStringInfo(&failure);
 	if (check->min)
