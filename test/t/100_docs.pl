@@ -21,6 +21,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $top = File::Spec->rel2abs("$FindBin::RealBin/../..");
+my $scratch = PostgreSQL::Test::Utils::tempdir();
 my @documents = map { File::Spec->abs2rel($_, $top) }
   ("$top/README.md", "$top/CONTRIBUTING.md", sort glob("$top/docs/*.md"));
 
@@ -153,7 +154,7 @@ sub run_document
 sub run_sql
 {
 	my ($block, $where) = @_;
-	my $file = PostgreSQL::Test::Utils::tempdir() . '/example.sql';
+	my $file = "$scratch/example.sql";
 	my ($expected) = $block->{mark} =~ /^error:\s*(\w+)$/;
 	my ($output, @errors);
 
@@ -210,7 +211,7 @@ sub run_sh
 	my $output;
 
 	IPC::Run::run([ 'bash', '-e', '-c', $block->{text} ], '<', \undef, '>&', \$output,
-		init => sub { chdir PostgreSQL::Test::Utils::tempdir() });
+		init => sub { chdir $scratch });
 	my $status = $? >> 8;
 	$block->{output} = $output;
 	ok($status == 0, "$where: runs")
