@@ -30,6 +30,7 @@
 #include "utils/typcache.h"
 
 #include "columns.h"
+#include "compat.h"
 #include "publish.h"
 #include "spi_util.h"
 
@@ -279,6 +280,25 @@ merge_sql(const ColumnMap *map, const char *without)
 	return sql.data;
 }
 
+/* Run our MERGE with the hooks armed; returns the rows that it wrote */
+static int64
+execute_merge(MergeCounts *counts)
+{
+	volatile int64 written = 0;
+
+	merge = counts;
+	PG_TRY();
+	{
+		written = dq_execute(counts->sql, 0, NULL, NULL, NULL, false);
+	}
+	PG_FINALLY();
+	{
+		merge = NULL;
+	}
+	PG_END_TRY();
+	return written;
+}
+
 /* Qualified name of a constraint, NULL if it is gone */
 static char *
 constraint_sql(Oid constraint)
@@ -339,15 +359,52 @@ deferrable_constraints(Oid target, bool only_deferred)
 	return names.len > 0 ? names.data : NULL;
 }
 
-/*
- * Deferred constraints are checked right after the MERGE, as the gate's role,
- * rather than at commit as whoever commits, when nobody could log a failure.
- */
+/* All constraints of the database that begin deferred */
+static char *
+all_deferred_constraints(void)
+{
+	char	   *names;
+
+	dq_execute("SELECT pg_catalog.string_agg(pg_catalog.format('%I.%I', n.nspname, c.conname), ', ')"
+			   " FROM pg_catalog.pg_constraint c"
+			   " JOIN pg_catalog.pg_namespace n ON n.oid = c.connamespace"
+			   " WHERE c.condeferred", 0, NULL, NULL, NULL, false);
+	names = dq_result_text(0, 1);
+	dq_free_result();
+	return names;
+}
+
 static void
 set_constraints(const char *names, const char *mode)
 {
 	if (names)
 		dq_execute(psprintf("SET CONSTRAINTS %s %s", names, mode), 0, NULL, NULL, NULL, false);
+}
+
+/*
+ * Deferred constraints are checked right after the MERGE, rather than at
+ * commit when nobody could log a failure.  Those of the target are, and where
+ * the run acts as another role than its caller all that are pending: at commit
+ * a trigger that the gate's role has placed anywhere would run as the caller.
+ */
+static void
+check_deferred(const Run *run)
+{
+	char	   *immediate;
+	char	   *deferred;
+
+	if (run->gate->run_as == run->caller || DQ_DEFERRED_TRIGGER_KEEPS_ROLE)
+	{
+		immediate = deferrable_constraints(run->map->target, false);
+		deferred = deferrable_constraints(run->map->target, true);
+	}
+	else
+	{
+		immediate = "ALL";
+		deferred = all_deferred_constraints();
+	}
+	set_constraints(immediate, "IMMEDIATE");
+	set_constraints(deferred, "DEFERRED");
 }
 
 /* Whether a trigger may suppress updates of the target's rows */
@@ -413,10 +470,8 @@ dq_publish(Run *run, const char *without)
 	const ColumnMap *map = run->map;
 	int64		rows = run->row_count - run->quarantined - run->dropped;
 	MergeCounts counts = {0};
-	char	   *immediate = deferrable_constraints(map->target, false);
-	char	   *deferred = deferrable_constraints(map->target, true);
 	int64		changes = DQ_UNKNOWN;
-	int64		written = 0;
+	int64		written;
 	Identity	saved;
 
 	counts.sql = merge_sql(map, without);
@@ -425,18 +480,8 @@ dq_publish(Run *run, const char *without)
 	dq_assume(&saved, run->gate->run_as, PHASE_PUBLISH);
 	if (has_before_update_trigger(map->target))
 		changes = count_changes(map, without);
-	merge = &counts;
-	PG_TRY();
-	{
-		written = dq_execute(counts.sql, 0, NULL, NULL, NULL, false);
-	}
-	PG_FINALLY();
-	{
-		merge = NULL;
-	}
-	PG_END_TRY();
-	set_constraints(immediate, "IMMEDIATE");
-	set_constraints(deferred, "DEFERRED");
+	written = execute_merge(&counts);
+	check_deferred(run);
 	dq_resume(&saved);
 
 	if (!counts.known)
