@@ -117,7 +117,7 @@ sub evidence
 sub log_is_clean
 {
 	my ($node) = @_;
-	my @bad = grep { /WARNING:.*(snapshot|leak|SPI stack|transaction|relcache|cache reference|still referenced)|TRAP:|PANIC:|XX000|terminated by signal 11|cache lookup failed/ }
+	my @bad = grep { /WARNING:.*(snapshot|leak|SPI stack|transaction left|relcache|cache reference|still referenced|resource was not closed)|TRAP:|PANIC:|XX000|terminated by signal 11|cache lookup failed/ }
 	  split /\n/, PostgreSQL::Test::Utils::slurp_file($node->logfile);
 
 	is(join("\n", @bad), '', 'nothing alarming in the log of ' . $node->name);
