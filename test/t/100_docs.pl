@@ -9,8 +9,10 @@
 #   <!-- run -->            the sh block is run as well, by bash -e
 #
 # Times and process ids are masked before results are compared, and so is the
-# width of columns, which follows from them.  Links between the documents are
-# followed, too.
+# width of columns, which follows from them.
+#
+# Links between the documents lead somewhere, and the reference has every
+# function with its arguments and every column.
 use strict;
 use warnings;
 use File::Spec;
@@ -40,6 +42,7 @@ foreach my $document (@documents)
 	run_document($document, $parsed{$document}{blocks});
 	follow_links($document, $parsed{$document});
 }
+check_reference('docs/reference.md');
 
 $node->stop;
 done_testing();
@@ -73,6 +76,8 @@ sub parse
 				text => '',
 				mark => $mark || '' };
 			push @blocks, $block;
+			fail("$document:$number: a block is sql, sh or text, not \"$1\"")
+			  if $1 !~ /^(sql|sh|text)$/;
 			undef $mark;
 			next;
 		}
@@ -234,6 +239,51 @@ sub masked
 	$text =~ s/\n{2,}/\n/g;
 	$text =~ s/^\n+|\n+$//g;
 	return $text;
+}
+
+# Each routine has a section with its signature, and each column of a result or
+# table is in the section about it.
+sub check_reference
+{
+	my ($document) = @_;
+	my %section = map { /^(\S+)\n(.*)/s ? ($1 => $2) : () } split /^## /m, slurp_file("$top/$document");
+
+	$node->safe_psql('postgres', 'CREATE EXTENSION dq_gate');
+	my @routines = split /\n/, $node->safe_psql('postgres', <<'END');
+SELECT concat_ws('|', proname, pg_get_function_arguments(oid), pg_get_function_result(oid))
+FROM pg_proc
+WHERE pronamespace = 'dq_gate'::regnamespace AND prorettype <> 'event_trigger'::regtype
+AND proname NOT IN ('fits', 'try_cast')
+ORDER BY proname
+END
+	foreach my $routine (@routines)
+	{
+		my ($name, $arguments, $result) = split /\|/, $routine;
+		my $signature = "dq_gate.$name($arguments)" . (defined $result ? " RETURNS $result" : '');
+		my ($documented) = ($section{$name} // '') =~ /^```text\n(.*?)^```/ms;
+
+		$signature =~ s/, OUT [^)]*//;
+		$signature =~ s/::\w+(\[\])?|\bIN |"//g;
+		$documented = masked($documented // '');
+		$documented =~ tr/\n/ /;
+		is($documented, $signature, "$document: signature of $name");
+	}
+
+	my @columns = split /\n/, $node->safe_psql('postgres', <<'END');
+SELECT CASE relname WHEN 'run_summary' THEN 'publish' ELSE 'dq_gate.' || relname END || '|' || attname
+FROM pg_class c JOIN pg_attribute a ON attrelid = c.oid
+WHERE relnamespace = 'dq_gate'::regnamespace AND relkind IN ('r', 'v', 'c') AND attnum > 0 AND NOT attisdropped
+UNION ALL
+SELECT 'checks_of|' || name
+FROM pg_proc, unnest(proargnames, proargmodes) AS argument (name, mode)
+WHERE oid = 'dq_gate.checks_of'::regproc AND mode = 'o'
+END
+	my @missing = grep {
+		my ($name, $column) = split /\|/;
+		($section{$name} // '') !~ /^\|[^|]*`$column`/m
+	} @columns;
+	is("@missing", '', "$document: every column is in the section about it");
+	return;
 }
 
 # Links to other files of the repository lead somewhere
