@@ -1,6 +1,6 @@
 -- deferrable constraints and the publish
 \ir include/helpers.sql
-SELECT plan(33);
+SELECT plan(34);
 
 -- a deferred foreign key: checked with the publish, not at the caller's commit
 CREATE TABLE parents (id int PRIMARY KEY);
@@ -34,13 +34,8 @@ DELETE FROM kids_s WHERE id = 3;
 SELECT dq_gate.publish('kids_s', 'kids') \g /dev/null
 SELECT lives_ok('INSERT INTO kids VALUES (50, 50)', 'the constraint is deferred for the caller as it was before');
 SELECT throws_ok('SET CONSTRAINTS ALL IMMEDIATE', '23503', NULL, 'and not forgotten');
-ROLLBACK;
-BEGIN;
-SET CONSTRAINTS kids_parent IMMEDIATE;
-SELECT dq_gate.publish('kids_s', 'kids') \g /dev/null
-SELECT throws_ok('INSERT INTO kids VALUES (50, 50)', '23503', NULL, 'where the caller has made it immediate it stays so');
-ROLLBACK;
-
+DELETE FROM kids WHERE id = 50;
+COMMIT;
 -- a deferrable unique constraint: values that change hands within a batch
 CREATE TABLE seats (id int PRIMARY KEY, seat text CONSTRAINT one_seat UNIQUE DEFERRABLE INITIALLY IMMEDIATE);
 CREATE TABLE seats_s (id int, seat text);
@@ -126,6 +121,6 @@ INSERT INTO b VALUES (7, 7);
 INSERT INTO a_s VALUES (7, 7);
 SELECT is(outcome(dq_gate.publish('a_s', 'a')), 'published 2: 1 inserted, 1 unchanged', 'a row of the caller may wait for its parent in the batch');
 SELECT lives_ok('SET CONSTRAINTS ALL IMMEDIATE', 'which has come');
-ROLLBACK;
+COMMIT;
 
 SELECT finish();
