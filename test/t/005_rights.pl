@@ -281,6 +281,31 @@ foreach my $mine (sort keys %mines)
 }
 must('etl', 'DROP TRIGGER lay ON mart.visit');
 
+# the caller's own constraints are none of the gate's business
+$node->safe_psql('postgres', q{
+	CREATE SCHEMA closed;
+	CREATE TABLE closed.parent (id int PRIMARY KEY);
+	CREATE TABLE closed.child (parent int CONSTRAINT "Fk 1" REFERENCES closed.parent DEFERRABLE INITIALLY DEFERRED,
+		other int CONSTRAINT fk2 REFERENCES closed.parent DEFERRABLE INITIALLY IMMEDIATE);
+	CREATE FUNCTION closed.who() RETURNS trigger LANGUAGE plpgsql AS $$
+	BEGIN
+		INSERT INTO closed.seen VALUES (current_user);
+		RETURN NULL;
+	END $$;
+	CREATE TABLE closed.seen (who text);
+	CREATE CONSTRAINT TRIGGER who AFTER INSERT ON closed.child DEFERRABLE INITIALLY DEFERRED
+		FOR EACH ROW EXECUTE FUNCTION closed.who();
+});
+must('etl', 'UPDATE mart.visit_staging SET n = n + 1');
+foreach my $rows ([ 'before the publish', "INSERT INTO closed.parent VALUES (1); INSERT INTO closed.child VALUES (1); $publish;" ],
+	[ 'after the publish', "$publish; INSERT INTO closed.child VALUES (2); INSERT INTO closed.parent VALUES (2);" ])
+{
+	my ($name, $sql) = @$rows;
+	($out, $err) = session($node, "BEGIN; $sql COMMIT; SELECT count(*), string_agg(DISTINCT who, ',') FROM closed.seen; TRUNCATE closed.seen;",
+		user => $superuser);
+	is($out, "published\n1|$superuser", "a deferred constraint of a schema closed to the gate, $name") or diag($err);
+}
+
 # === the log is the extension's own
 
 must('etl', "INSERT INTO mart.visit_staging VALUES (4, 'd', -4)");

@@ -40,7 +40,7 @@ my $largest = q{SELECT 'in', name, count(*), sum(total_bytes) FROM pg_backend_me
 
 # --- one transaction a publish
 
-my $rounds = 250;
+my $rounds = 150;
 my $round = join('', map { "SELECT verdict FROM dq_gate.publish('$_', 'tick');\n" } sort keys %expected)
   . "CALL dq_gate.publish_or_fail('good', 'tick');\nCALL dq_gate.publish_or_fail('bad', 'tick');\n"
   . "SELECT verdict FROM dq_gate.audit('bad', 'tick');\n";
