@@ -1,6 +1,6 @@
 -- every staged row is accounted for: row_count = inserted + updated + unchanged + quarantined + dropped
 \ir include/helpers.sql
-SELECT plan(29);
+SELECT plan(32);
 
 CREATE TABLE t (id int PRIMARY KEY, v text, n numeric);
 CREATE TABLE s (id int, v text, n numeric);
@@ -84,6 +84,19 @@ INSERT INTO picky_s VALUES (1, -1);
 SELECT dq_gate.publish('picky_s', 'picky') \g /dev/null
 SELECT is((SELECT updated > 0 OR published AND unchanged > 0 FROM dq_gate.runs WHERE run_id = last_run()), false,
 	'nor is one whose update it keeps out taken for updated or unchanged');
+
+-- a chain: publishing into one table publishes into the next
+CREATE TABLE first (id int PRIMARY KEY, v int);
+CREATE TABLE first_s (id int, v int);
+CREATE TABLE second (id int PRIMARY KEY, v int);
+INSERT INTO first VALUES (1, 1), (2, 2);
+INSERT INTO first_s VALUES (1, 1), (2, 20), (3, 3);
+CREATE FUNCTION chain() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM dq_gate.publish('public.first', 'public.second'); RETURN NULL; END $$;
+CREATE TRIGGER chain AFTER INSERT OR UPDATE ON first FOR EACH STATEMENT EXECUTE FUNCTION chain();
+SELECT is(outcome(dq_gate.publish('first_s', 'first')), 'published 3: 1 inserted, 1 updated, 1 unchanged', 'a publish that sets off another one');
+SELECT is((SELECT string_agg(DISTINCT coalesce(outcome((run_id, batch_id, verdict, passed, published, row_count, inserted, updated, unchanged, deleted, quarantined, dropped, checks_failed, failures, duration)::dq_gate.run_summary), 'unknown'), '; ')
+	FROM dq_gate.runs WHERE gate = 'public.second' AND inserted > 0), 'published 3: 3 inserted', 'has its own counts, as has the other');
+SELECT set_eq('TABLE second', 'TABLE first', 'and both have what they should');
 
 -- the log says the same as the answer
 SELECT is_empty($$ SELECT 1 FROM dq_gate.runs WHERE row_count <> inserted + updated + unchanged + quarantined + dropped $$,

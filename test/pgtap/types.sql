@@ -1,6 +1,6 @@
 -- a staged value becomes one of the target's type unchanged, or fails its check; it is never changed in silence
 \ir include/helpers.sql
-SELECT plan(124);
+SELECT plan(127);
 
 -- what becomes of values staged as one type where the target has another: those published, and those that do not fit
 CREATE FUNCTION fit(staged_type text, target_type text, staged_values text) RETURNS text LANGUAGE plpgsql AS $$
@@ -61,6 +61,10 @@ SELECT is(fit('text', 'int[]', '{"{1,2}"}'), '{1,2}', 'text to int[]: an array f
 SELECT is(fit('text', 'int[]', '{"{1,x}"}'), 'rejected: v_type_fit failed 1', 'text to int[]: one of something else does not');
 SELECT is(fit('text', 'pair', '{"(1,a)"}'), '(1,a)', 'text to a composite type: a row fits');
 SELECT is(fit('text', 'pair', '{"(x,a)"}'), 'rejected: v_type_fit failed 1', 'text to a composite type: another does not');
+
+SELECT is(fit('int[]', 'positive[]', '{"{1,2}"}'), '{1,2}', 'int[] to positive[]: what each element allows fits');
+SELECT is(fit('int[]', 'positive[]', '{"{1,2}","{1,0}"}'), 'rejected: v_type_fit failed 1', 'int[] to positive[]: another does not');
+SELECT is(fit('bigint[]', 'int[]', '{"{1,2}","{1,3000000000}"}'), 'rejected: v_type_fit failed 1', 'bigint[] to int[]: one that is too large does not');
 
 -- what text loses on its way without an error of the type
 SELECT fits('text', 'date', '2020-01-01', '2020-01-01 12:30:00');
