@@ -1,6 +1,6 @@
 -- what cannot work says so clearly, before anything is done
 \ir include/helpers.sql
-SELECT plan(64);
+SELECT plan(65);
 
 CREATE TABLE t (id int PRIMARY KEY, v int, n text);
 CREATE TABLE s (id int, v int, n text);
@@ -72,6 +72,9 @@ SELECT raises($$ SELECT dq_gate.drop_gate('t') $$, '42704', 'no gate is register
 
 BEGIN ISOLATION LEVEL REPEATABLE READ;
 SELECT raises($$ SELECT dq_gate.publish('s', 't') $$, '0A000', 'REPEATABLE READ[^$]*READ COMMITTED', 'a snapshot older than the locks is refused');
+COMMIT;
+BEGIN ISOLATION LEVEL SERIALIZABLE;
+SELECT raises($$ SELECT dq_gate.publish('s', 't') $$, '0A000', 'SERIALIZABLE[^$]*READ COMMITTED', 'on either level');
 COMMIT;
 BEGIN READ ONLY;
 SELECT throws_ok($$ SELECT dq_gate.publish('s', 't') $$, '25006', NULL, 'so is a transaction that cannot write');

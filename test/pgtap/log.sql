@@ -1,6 +1,6 @@
 -- the log: what it says, who may read it, and that nobody writes it
 \ir include/helpers.sql
-SELECT plan(56);
+SELECT plan(57);
 
 CREATE TABLE t (id int PRIMARY KEY, v int, big text);
 CREATE TABLE s (id int, v int, big text);
@@ -64,6 +64,10 @@ SELECT is_empty('SELECT 1 FROM dq_quarantine.t WHERE run_id = last_run()', 'and 
 UPDATE s SET id = 1;
 SELECT is((SELECT verdict || ' ' || passed FROM dq_gate.audit('s', 't')), 'audited false', 'one that found what blocks says that it did not pass');
 UPDATE s SET id = v + 100 WHERE v IS NOT NULL;
+
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SELECT is((SELECT verdict FROM dq_gate.audit('s', 't')), 'audited', 'an audit, which publishes nothing, may look at an old snapshot');
+COMMIT;
 
 -- a rejected run
 SELECT dq_gate.expect_range('t', 'v', min => 0, name => 'strict') \g /dev/null
