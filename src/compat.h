@@ -55,11 +55,4 @@
 #define dq_index_temporal(idx)		false
 #endif
 
-/* From 18 on a deferred trigger runs as the role that caused it */
-#if PG_VERSION_NUM >= 180000
-#define DQ_DEFERRED_TRIGGER_KEEPS_ROLE	true
-#else
-#define DQ_DEFERRED_TRIGGER_KEEPS_ROLE	false
-#endif
-
 #endif							/* DQ_GATE_COMPAT_H */

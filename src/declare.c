@@ -201,10 +201,10 @@ Datum
 dq_finish_declaration(FunctionCallInfo fcinfo, Declaration *decl)
 {
 	Oid			types[] = {REGCLASSOID, TEXTOID, TEXTOID, TEXTARRAYOID, TEXTOID,
-		TEXTOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID};
-	Datum		values[12];
-	char		nulls[13] = "            ";
-	char	   *texts[6];
+		TEXTOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID};
+	Datum		values[13];
+	char		nulls[14] = "             ";
+	char	   *texts[7];
 	Identity	saved;
 
 	dq_assume(&saved, dq_extension_owner(), PHASE_LOG);
@@ -230,6 +230,7 @@ dq_finish_declaration(FunctionCallInfo fcinfo, Declaration *decl)
 	texts[3] = decl->max;
 	texts[4] = decl->expression_text;
 	texts[5] = decl->expression;
+	texts[6] = decl->reads_target ? "true" : NULL;
 	for (int i = 0; i < (int) lengthof(texts); i++)
 	{
 		nulls[6 + i] = texts[i] ? ' ' : 'n';
@@ -239,8 +240,9 @@ dq_finish_declaration(FunctionCallInfo fcinfo, Declaration *decl)
 			   " nulls, owner, description, parameters)"
 			   " VALUES ($1, $2, $3, $4, $5, $6, $7, $8,"
 			   " pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object("
-			   "'min', $9, 'max', $10, 'expression', $11, 'resolved', $12)))",
-			   12, types, values, nulls, false);
+			   "'min', $9, 'max', $10, 'expression', $11, 'resolved', $12,"
+			   "'reads_target', $13)))",
+			   13, types, values, nulls, false);
 	dq_resume(&saved);
 	SPI_finish();
 

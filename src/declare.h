@@ -25,6 +25,7 @@ typedef struct Declaration
 	char	   *max;
 	char	   *expression;
 	char	   *expression_text;
+	bool		reads_target;
 } Declaration;
 
 extern char *dq_optional_text(FunctionCallInfo fcinfo, int arg);

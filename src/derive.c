@@ -82,6 +82,8 @@ derive_check_constraint(Oid target, HeapTuple tuple, Form_pg_constraint form)
 	check->expression_text = dq_deparse_rule(rule, target, false);
 	if (needs.whole_row || needs.system)
 		check->unjudged = "the rule is about the row of the target itself, which enforces it";
+	else if (dq_rule_is_unnameable(rule))
+		check->unjudged = "the rule compares with an operator that its text cannot name; the target itself enforces it";
 	return check;
 }
 

@@ -8,7 +8,12 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "access/table.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_namespace.h"
+#include "catalog/pg_operator.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/parsenodes.h"
@@ -22,39 +27,41 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
+#include "utils/syscache.h"
 
 #include "expression.h"
 
 /* The alias under which a rule sees the row, as in dq_source_sql */
 #define BATCH_ALIAS		"batch"
 
-/* The one expression that the text holds, nothing before or behind it */
-static Node *
-parse_single_expression(const char *text)
-{
-	List	   *statements = raw_parser(text, RAW_PARSE_PLPGSQL_EXPR);
-	SelectStmt *select;
-	ResTarget  *target;
+/* Put before a rule to make it a statement */
+#define STATEMENT_PREFIX	"SELECT "
 
-	Assert(list_length(statements) == 1);
-	select = (SelectStmt *) linitial_node(RawStmt, statements)->stmt;
-	if (!IsA(select, SelectStmt) ||
-		list_length(select->targetList) != 1 ||
-		select->distinctClause || select->intoClause || select->fromClause ||
-		select->whereClause || select->groupClause || select->havingClause ||
-		select->windowClause || select->valuesLists || select->sortClause ||
-		select->limitOffset || select->limitCount || select->lockingClause ||
-		select->withClause || select->op != SETOP_NONE)
+/* The one expression that the statement holds, nothing before or behind it */
+static Node *
+parse_single_expression(const char *statement)
+{
+	List	   *statements = raw_parser(statement, RAW_PARSE_DEFAULT);
+	SelectStmt *select = (SelectStmt *) linitial_node(RawStmt, statements)->stmt;
+	ResTarget  *target = NULL;
+
+	if (list_length(statements) == 1 && IsA(select, SelectStmt) &&
+		list_length(select->targetList) == 1 &&
+		!(select->distinctClause || select->intoClause || select->fromClause ||
+		  select->whereClause || select->groupClause || select->havingClause ||
+		  select->windowClause || select->valuesLists || select->sortClause ||
+		  select->limitOffset || select->limitCount || select->lockingClause ||
+		  select->withClause || select->op != SETOP_NONE))
+		target = linitial_node(ResTarget, select->targetList);
+
+	/* a star is no expression, but the grammar has it where one may stand */
+	if (target == NULL || target->name != NULL ||
+		(IsA(target->val, ColumnRef) &&
+		 IsA(llast(((ColumnRef *) target->val)->fields), A_Star)))
 		ereport(ERROR,
 				(errcode(ERRCODE_SYNTAX_ERROR),
 				 errmsg("a rule must be one boolean expression over the columns of a row"),
-				 errdetail("Found: %s", text)));
-	target = linitial_node(ResTarget, select->targetList);
-	if (target->name != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_SYNTAX_ERROR),
-				 errmsg("a rule must be one boolean expression over the columns of a row"),
-				 errdetail("Found: %s", text)));
+				 errdetail("Found: %s", statement + strlen(STATEMENT_PREFIX))));
 	return target->val;
 }
 
@@ -68,7 +75,7 @@ point_into_rule(void *arg)
 	if (position > 0)
 	{
 		errposition(0);
-		internalerrposition(position);
+		internalerrposition(Max(1, position - (int) strlen(STATEMENT_PREFIX)));
 		internalerrquery(text);
 	}
 	else
@@ -84,6 +91,7 @@ dq_parse_rule(const char *text, Oid target)
 	ParseState *pstate = make_parsestate(NULL);
 	Relation	rel = table_open(target, AccessShareLock);
 	ParseNamespaceItem *item;
+	char	   *statement = psprintf(STATEMENT_PREFIX "%s", text);
 	Node	   *rule;
 	ErrorContextCallback callback;
 
@@ -92,12 +100,12 @@ dq_parse_rule(const char *text, Oid target)
 	callback.previous = error_context_stack;
 	error_context_stack = &callback;
 
-	pstate->p_sourcetext = text;
+	pstate->p_sourcetext = statement;
 	item = addRangeTableEntryForRelation(pstate, rel, AccessShareLock,
 										 makeAlias(BATCH_ALIAS, NIL), false, true);
 	addNSItemToQuery(pstate, item, true, true, true);
 
-	rule = transformExpr(pstate, parse_single_expression(text), EXPR_KIND_WHERE);
+	rule = transformExpr(pstate, parse_single_expression(statement), EXPR_KIND_WHERE);
 	rule = coerce_to_boolean(pstate, rule, "rule");
 	assign_expr_collations(pstate, rule);
 
@@ -117,6 +125,134 @@ dq_deparse_rule(Node *rule, Oid target, bool with_alias)
 {
 	return deparse_expression(rule, deparse_context_for(BATCH_ALIAS, target),
 							  with_alias, false);
+}
+
+/* Whether an operator would not be found by the pinned search_path */
+static bool
+is_foreign_operator(Oid operator)
+{
+	HeapTuple	tuple = SearchSysCache1(OPEROID, ObjectIdGetDatum(operator));
+	bool		foreign;
+
+	if (!HeapTupleIsValid(tuple))
+		return true;
+	foreign = ((Form_pg_operator) GETSTRUCT(tuple))->oprnamespace != PG_CATALOG_NAMESPACE;
+	ReleaseSysCache(tuple);
+	return foreign;
+}
+
+/* Whether some part of a comparison is done by such an operator */
+static bool
+compares_by_foreign(Node *node, void *context)
+{
+	ListCell   *lc;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, OpExpr) && is_foreign_operator(((OpExpr *) node)->opno))
+		return true;
+	if (IsA(node, RowCompareExpr))
+	{
+		foreach(lc, ((RowCompareExpr *) node)->opnos)
+		{
+			if (is_foreign_operator(lfirst_oid(lc)))
+				return true;
+		}
+	}
+	return expression_tree_walker(node, compares_by_foreign, context);
+}
+
+static bool
+find_unnameable(Node *node, void *context)
+{
+	ListCell   *lc;
+
+	if (node == NULL)
+		return false;
+	switch (nodeTag(node))
+	{
+		case T_DistinctExpr:
+		case T_NullIfExpr:
+			if (is_foreign_operator(((OpExpr *) node)->opno))
+				return true;
+			break;
+		case T_CaseExpr:
+			if (((CaseExpr *) node)->arg == NULL)
+				break;
+			foreach(lc, ((CaseExpr *) node)->args)
+			{
+				if (compares_by_foreign((Node *) lfirst_node(CaseWhen, lc)->expr, NULL))
+					return true;
+			}
+			break;
+		case T_RowCompareExpr:
+			if (compares_by_foreign(node, NULL))
+				return true;
+			break;
+		case T_SubLink:
+			{
+				Node	   *test = ((SubLink *) node)->testexpr;
+
+				if (test != NULL && !IsA(test, OpExpr) && compares_by_foreign(test, NULL))
+					return true;
+				break;
+			}
+		case T_JoinExpr:
+			if (((JoinExpr *) node)->usingClause != NIL &&
+				compares_by_foreign(((JoinExpr *) node)->quals, NULL))
+				return true;
+			break;
+		case T_Query:
+			return query_tree_walker((Query *) node, find_unnameable, context, 0);
+		default:
+			break;
+	}
+	return expression_tree_walker(node, find_unnameable, context);
+}
+
+/*
+ * Whether the text of a rule would mean something else with the pinned
+ * search_path.  IS DISTINCT FROM, NULLIF, CASE x WHEN, comparisons of rows and
+ * JOIN USING look their operator up by name, and have no form that names its
+ * schema: for citext they would find the one of text.
+ */
+bool
+dq_rule_is_unnameable(Node *rule)
+{
+	return find_unnameable(rule, NULL);
+}
+
+/* Whether a subquery reads the table, part of it, or a view, which may */
+static bool
+find_reading(Node *node, void *context)
+{
+	Oid			target = *(Oid *) context;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, RangeTblEntry))
+	{
+		RangeTblEntry *rte = (RangeTblEntry *) node;
+
+		if (rte->rtekind != RTE_RELATION)
+			return false;
+		return get_rel_relkind(rte->relid) == RELKIND_VIEW ||
+			list_member_oid(find_all_inheritors(target, NoLock, NULL), rte->relid) ||
+			list_member_oid(find_all_inheritors(rte->relid, NoLock, NULL), target);
+	}
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, find_reading, context, QTW_EXAMINE_RTES_BEFORE);
+	return expression_tree_walker(node, find_reading, context);
+}
+
+/*
+ * Whether a rule reads the target, which must then not change while the batch
+ * is audited.
+ */
+bool
+dq_rule_reads(Node *rule, Oid target)
+{
+	return find_reading(rule, &target);
 }
 
 typedef struct ColumnWalk

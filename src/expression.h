@@ -19,6 +19,8 @@ typedef struct RuleColumns
 
 extern Node *dq_parse_rule(const char *text, Oid target);
 extern char *dq_deparse_rule(Node *rule, Oid target, bool with_alias);
+extern bool dq_rule_reads(Node *rule, Oid target);
+extern bool dq_rule_is_unnameable(Node *rule);
 extern void dq_rule_columns(Node *rule, Oid target, RuleColumns *found);
 
 #endif							/* DQ_GATE_EXPRESSION_H */

@@ -156,6 +156,16 @@ fits_as_input(Column *column, const char *staged, Oid base, int32 typmod)
 	column->misfit_sql = psprintf("(%s) IS TRUE", misfit);
 }
 
+/* An array whose elements are of a domain with rules of its own */
+static bool
+elements_restricted(Oid typid)
+{
+	Oid			element = get_element_type(typid);
+
+	return OidIsValid(element) && get_typtype(element) == TYPTYPE_DOMAIN &&
+		DomainHasConstraints(element);
+}
+
 /*
  * Between base types that are no strings and not the same: numbers, dates,
  * and whatever has an assignment cast.
@@ -213,8 +223,9 @@ fit_by_cast(Column *column, const char *staged, Oid from, Oid to, int32 typmod)
 	path = find_coercion_pathway(to, from, COERCION_ASSIGNMENT, &function);
 	if (path == COERCION_PATH_NONE)
 		column->fit = FIT_NEVER;
-	else if (path != COERCION_PATH_RELABELTYPE &&
-			 find_coercion_pathway(to, from, COERCION_IMPLICIT, &function) == COERCION_PATH_NONE)
+	else if (elements_restricted(to) ||
+			 (path != COERCION_PATH_RELABELTYPE &&
+			  find_coercion_pathway(to, from, COERCION_IMPLICIT, &function) == COERCION_PATH_NONE))
 		fits_as_input(column, staged, to, typmod);
 }
 

@@ -260,24 +260,32 @@ dq_lock_gate(Oid target)
 }
 
 /*
- * Whether the current user may register or change the gate: the owner of the
- * target, or for a registered gate one who can act as its role.
+ * Whether the current user may register the gate, or change what it does: the
+ * owner of the target registers it, and then whoever can act as its role,
+ * since that role evaluates what is declared.
  */
 static bool
 may_change(const Gate *gate)
 {
-	return dq_owns_relation(gate->target, GetUserId()) ||
-		(gate->registered && dq_can_act_as(GetUserId(), gate->run_as));
+	return gate->registered ? dq_can_act_as(GetUserId(), gate->run_as) :
+		dq_owns_relation(gate->target, GetUserId());
 }
 
 static void
 authorize_change(const Gate *gate)
 {
-	if (!may_change(gate))
+	if (may_change(gate))
+		return;
+	if (!gate->registered)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("must be owner of table %s", gate->name),
-				 errdetail("A gate is registered and changed by the owner of its target, or by a member of the role that it runs as.")));
+				 errdetail("A gate is registered by the owner of its target.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("permission denied for gate %s", gate->name),
+			 errdetail("It runs as role %s, and is changed by members of that role only.",
+					   quote_identifier(GetUserNameFromId(gate->run_as, false)))));
 }
 
 /*
@@ -287,7 +295,8 @@ authorize_change(const Gate *gate)
 void
 dq_authorize_look(const Gate *gate)
 {
-	if (!has_right(gate->target, GetUserId(), ACL_SELECT) && !may_change(gate))
+	if (!has_right(gate->target, GetUserId(), ACL_SELECT) &&
+		!dq_owns_relation(gate->target, GetUserId()) && !may_change(gate))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied for gate %s", gate->name),

@@ -41,7 +41,7 @@ declared_checks(const Gate *gate)
 	dq_assume(&saved, dq_extension_owner(), PHASE_LOG);
 	count = dq_execute("SELECT name, check_type, columns, action, nulls, owner, description,"
 					   " parameters ->> 'min', parameters ->> 'max', parameters ->> 'expression',"
-					   " parameters ->> 'resolved'"
+					   " parameters ->> 'resolved', parameters ->> 'reads_target'"
 					   " FROM dq_gate.checks WHERE target = $1 ORDER BY name COLLATE \"C\"",
 					   1, types, values, NULL, false);
 	for (uint64 row = 0; row < count; row++)
@@ -60,6 +60,7 @@ declared_checks(const Gate *gate)
 		check->max = dq_result_text(row, 9);
 		check->expression_text = dq_result_text(row, 10);
 		check->expression = dq_result_text(row, 11);
+		check->reads_target = dq_result_text(row, 12) != NULL;
 		check->declared = true;
 		check->origin = "declared";
 		checks = lappend(checks, check);

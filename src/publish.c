@@ -30,13 +30,12 @@
 #include "utils/typcache.h"
 
 #include "columns.h"
-#include "compat.h"
 #include "publish.h"
 #include "spi_util.h"
 
 /*
  * Counting.  The hooks look at a statement only while "merge" says that it is
- * ours; dq_publish sets and clears it around its one call of SPI.
+ * ours; execute_merge sets it around its one call of SPI.
  */
 typedef struct MergeCounts
 {
@@ -284,6 +283,7 @@ merge_sql(const ColumnMap *map, const char *without)
 static int64
 execute_merge(MergeCounts *counts)
 {
+	MergeCounts *outer = merge;	/* a trigger may publish as well */
 	volatile int64 written = 0;
 
 	merge = counts;
@@ -293,7 +293,7 @@ execute_merge(MergeCounts *counts)
 	}
 	PG_FINALLY();
 	{
-		merge = NULL;
+		merge = outer;
 	}
 	PG_END_TRY();
 	return written;
@@ -382,29 +382,47 @@ set_constraints(const char *names, const char *mode)
 }
 
 /*
- * Deferred constraints are checked right after the MERGE, rather than at
- * commit when nobody could log a failure.  Those of the target are, and where
- * the run acts as another role than its caller all that are pending: at commit
- * a trigger that the gate's role has placed anywhere would run as the caller.
+ * The deferred constraints of the target are checked right after the MERGE,
+ * rather than at commit when nobody could log a failure.
  */
 static void
-check_deferred(const Run *run)
+check_deferred(Oid target)
 {
-	char	   *immediate;
-	char	   *deferred;
+	set_constraints(deferrable_constraints(target, false), "IMMEDIATE");
+	set_constraints(deferrable_constraints(target, true), "DEFERRED");
+}
 
-	if (run->gate->run_as == run->caller || DQ_DEFERRED_TRIGGER_KEEPS_ROLE)
-	{
-		immediate = deferrable_constraints(run->map->target, false);
-		deferred = deferrable_constraints(run->map->target, true);
-	}
-	else
-	{
-		immediate = "ALL";
-		deferred = all_deferred_constraints();
-	}
-	set_constraints(immediate, "IMMEDIATE");
-	set_constraints(deferred, "DEFERRED");
+/* Whether the run acts as somebody else than its caller */
+static bool
+lends_role(const Run *run)
+{
+	return run->gate->run_as != run->caller;
+}
+
+/*
+ * Where the run acts as another role than its caller, nothing that the role's
+ * triggers do may be left to the end of the transaction, when it would be done
+ * as the caller.  Before the publish, as the caller, all constraints become
+ * immediate; what the caller had pending is checked now, by the caller.
+ */
+void
+dq_begin_immediate(const Run *run)
+{
+	if (lends_role(run))
+		set_constraints("ALL", "IMMEDIATE");
+}
+
+/* And those that begin deferred are deferred again, which fires nothing */
+void
+dq_end_immediate(const Run *run)
+{
+	Identity	saved;
+
+	if (!lends_role(run))
+		return;
+	dq_assume(&saved, dq_extension_owner(), PHASE_LOG);
+	set_constraints(all_deferred_constraints(), "DEFERRED");
+	dq_resume(&saved);
 }
 
 /* Whether a trigger may suppress updates of the target's rows */
@@ -477,11 +495,13 @@ dq_publish(Run *run, const char *without)
 	counts.sql = merge_sql(map, without);
 	counts.search_path = pstrdup(GetConfigOption("search_path", false, false));
 
-	dq_assume(&saved, run->gate->run_as, PHASE_PUBLISH);
+	dq_assume(&saved, run->gate->run_as,
+			  lends_role(run) ? PHASE_PUBLISH_LENT : PHASE_PUBLISH);
 	if (has_before_update_trigger(map->target))
 		changes = count_changes(map, without);
 	written = execute_merge(&counts);
-	check_deferred(run);
+	if (!lends_role(run))
+		check_deferred(map->target);
 	dq_resume(&saved);
 
 	if (!counts.known)

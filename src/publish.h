@@ -8,6 +8,8 @@
 #include "types.h"
 
 extern void dq_publish(Run *run, const char *without);
+extern void dq_begin_immediate(const Run *run);
+extern void dq_end_immediate(const Run *run);
 extern void dq_install_merge_hooks(void);
 
 #endif							/* DQ_GATE_PUBLISH_H */

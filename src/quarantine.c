@@ -420,7 +420,8 @@ dq_quarantine_batch(Run *run, const Quarantine *quarantine, Snapshot snapshot)
  * A subquery that finds the staged row "staged" in the quarantine of this
  * run.  By key, which is unique in the batch and never NULL: the publish must
  * not evaluate the rules again, neither with another answer nor with the
- * rights that it has.
+ * rights that it has.  Compared are values of the target's type, since that
+ * is where the key is unique.
  */
 char *
 dq_in_quarantine_sql(const Run *run, const Quarantine *quarantine)
@@ -438,9 +439,12 @@ dq_in_quarantine_sql(const Run *run, const Quarantine *quarantine)
 
 		if (target == NULL || !target->is_key)
 			continue;
-		appendStringInfo(&sql, " AND kept.%s %s %s", quote_identifier(column->name),
-						 dq_operator_sql(dq_equality_operator(column->typid)),
-						 kept_value(column));
+		appendStringInfo(&sql, " AND CAST(kept.%s AS %s)%s %s %s", quote_identifier(column->name),
+						 dq_type_sql(target->typid, target->typmod),
+						 OidIsValid(target->collid) ?
+						 psprintf(" COLLATE %s", dq_collation_sql(target->collid)) : "",
+						 dq_operator_sql(dq_equality_operator(target->typid)),
+						 target->publish_sql);
 	}
 	return sql.data;
 }

@@ -2,7 +2,7 @@
  * spi_util.c
  *		Acting as somebody, trying things out, running SQL.
  *
- * Every statement of dq_gate runs in one of four phases, each with a role, a
+ * Every statement of dq_gate runs in one of the phases, each with a role, a
  * security context and pinned settings.  Identity and settings are given back
  * by dq_resume, or by the abort of the (sub)transaction in which they were
  * taken.
@@ -82,6 +82,7 @@ dq_assume(Identity *saved, Oid role, Phase phase)
 	dq_pin_setting("extra_float_digits", "1");
 	dq_pin_setting("bytea_output", "hex");
 	dq_pin_setting("transform_null_equals", "off");
+	dq_pin_setting("standard_conforming_strings", "on");
 	/* compiling costs more than it gains on these statements */
 	dq_pin_setting("jit", "off");
 

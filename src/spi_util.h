@@ -16,7 +16,8 @@ typedef enum Phase
 {
 	PHASE_AUDIT,				/* reads only, restricted */
 	PHASE_EVIDENCE,				/* writes quarantine, restricted */
-	PHASE_PUBLISH,				/* writes the target */
+	PHASE_PUBLISH,				/* writes the target, as the caller */
+	PHASE_PUBLISH_LENT,			/* the same for another caller, restricted */
 	PHASE_LOG					/* dq_gate's own tables, restricted */
 } Phase;
 

@@ -81,6 +81,13 @@ dq_gate_expect_sql(PG_FUNCTION_ARGS)
 						quote_identifier(decl->name), decl->gate->name,
 						needs.whole_row ? "whole row" : "system column"),
 				 errhint("Name the columns that the rule is about.")));
+	if (dq_rule_is_unnameable(rule))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("check %s of gate %s compares with an operator that its text cannot name",
+						quote_identifier(decl->name), decl->gate->name),
+				 errdetail("IS DISTINCT FROM, NULLIF, CASE ... WHEN, comparisons of rows and JOIN USING cannot say from which schema their operator is, and this one is not in pg_catalog."),
+				 errhint("Write the comparison with the operator itself, such as a = b.")));
 	if (decl->action == DQ_QUARANTINE && contain_volatile_functions(rule))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -89,6 +96,7 @@ dq_gate_expect_sql(PG_FUNCTION_ARGS)
 				 errdetail("A row could pass when it is counted and fail when it is moved."),
 				 errhint("Use a function marked STABLE or IMMUTABLE, or the action \"block\" or \"warn\".")));
 	dq_declare_columns(decl, needs.names);
+	decl->reads_target = dq_rule_reads(rule, decl->gate->target);
 
 	dq_assume(&saved, GetUserId(), PHASE_EVIDENCE);
 	decl->expression = dq_deparse_rule(rule, decl->gate->target, true);
