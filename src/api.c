@@ -16,11 +16,11 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
+#include "action.h"
 #include "columns.h"
 #include "compat.h"
 #include "declare.h"
 #include "gate.h"
-#include "kinds/kinds.h"
 #include "plan.h"
 #include "quarantine.h"
 #include "run.h"

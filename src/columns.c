@@ -383,3 +383,27 @@ dq_source_sql(const ColumnMap *map, const char *alias)
 	appendStringInfo(&buf, ") AS %s", alias);
 	return buf.data;
 }
+
+/*
+ * Where a row of the target, alias "target", has the key of a row of the
+ * batch, alias "batch".
+ */
+char *
+dq_match_sql(const ColumnMap *map)
+{
+	StringInfoData sql;
+	ListCell   *lc;
+
+	initStringInfo(&sql);
+	foreach(lc, map->key)
+	{
+		Column	   *column = lfirst(lc);
+
+		appendStringInfo(&sql, "%starget.%s %s batch.%s",
+						 lc == list_head(map->key) ? "" : " AND ",
+						 quote_identifier(column->name),
+						 dq_operator_sql(dq_equality_operator(column->typid)),
+						 quote_identifier(column->name));
+	}
+	return sql.data;
+}

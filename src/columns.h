@@ -11,6 +11,7 @@ extern ColumnMap *dq_match_columns(const Gate *gate, Oid staging,
 									bool need_key);
 extern Column *dq_find_column(const ColumnMap *map, const char *name);
 extern List *dq_column_names(List *columns);
+extern char *dq_match_sql(const ColumnMap *map);
 extern char *dq_source_sql(const ColumnMap *map, const char *alias);
 
 #endif							/* DQ_GATE_COLUMNS_H */

@@ -9,11 +9,11 @@
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 
+#include "action.h"
 #include "columns.h"
 #include "compat.h"
 #include "declare.h"
 #include "gate.h"
-#include "kinds/kinds.h"
 #include "spi_util.h"
 
 /* A text argument, NULL where it is NULL or empty */
@@ -83,43 +83,21 @@ dq_begin_declaration(FunctionCallInfo fcinfo, int target_arg, const CheckKind *k
 	return decl;
 }
 
-/* The actions that a kind can take, for a hint */
-static char *
-allowed_actions(const CheckKind *kind)
-{
-	StringInfoData buf;
-
-	initStringInfo(&buf);
-	for (int action = DQ_BLOCK; action <= DQ_WARN; action <<= 1)
-	{
-		if (kind->actions & action)
-			appendStringInfo(&buf, "%s\"%s\"", buf.len > 0 ? ", " : "",
-							 dq_action_name(action));
-	}
-	return buf.data;
-}
-
 void
 dq_declare_action(Declaration *decl, const char *action)
 {
-	decl->action = 0;
-	for (int known = DQ_BLOCK; known <= DQ_WARN; known <<= 1)
-	{
-		if (action != NULL && strcmp(action, dq_action_name(known)) == 0)
-			decl->action = known;
-	}
-	if (decl->action == 0)
+	if (action == NULL || !dq_action_by_name(action, &decl->action))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("action \"%s\" is not known", action ? action : ""),
 				 errhint("A check of type \"%s\" takes %s.", decl->kind->name,
-						 allowed_actions(decl->kind))));
+						 dq_action_list(decl->kind->actions))));
 	if ((decl->kind->actions & decl->action) == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a check of type \"%s\" cannot take the action \"%s\"",
 						decl->kind->name, action),
-				 errhint("It takes %s.", allowed_actions(decl->kind))));
+				 errhint("It takes %s.", dq_action_list(decl->kind->actions))));
 }
 
 void

@@ -9,7 +9,7 @@
 
 #include "fmgr.h"
 
-#include "publish.h"
+#include "merge.h"
 
 PG_MODULE_MAGIC;
 

@@ -12,8 +12,8 @@
 #include "utils/guc.h"
 #include "utils/timestamp.h"
 
+#include "action.h"
 #include "audit.h"
-#include "kinds/kinds.h"
 #include "log.h"
 #include "spi_util.h"
 #include "verdict.h"

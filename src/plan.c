@@ -7,23 +7,11 @@
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
 
+#include "action.h"
 #include "derive.h"
 #include "kinds/kinds.h"
 #include "plan.h"
 #include "spi_util.h"
-
-static DqAction
-action_by_name(const char *name)
-{
-	for (int action = DQ_BLOCK; action <= DQ_WARN; action <<= 1)
-	{
-		if (strcmp(name, dq_action_name(action)) == 0)
-			return action;
-	}
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("action \"%s\" is not known", name)));
-}
 
 /* The checks that were declared on the gate, by name */
 static List *
@@ -52,7 +40,8 @@ declared_checks(const Gate *gate)
 		check->name = dq_result_text(row, 1);
 		check->kind = dq_find_kind(dq_result_text(row, 2));
 		check->columns = dq_text_list(dq_result_datum(row, 3, &isnull));
-		check->action = action_by_name(dq_result_text(row, 4));
+		if (!dq_action_by_name(dq_result_text(row, 4), &check->action))
+			elog(ERROR, "action \"%s\" is not known", dq_result_text(row, 4));
 		check->nulls_fail = strcmp(dq_result_text(row, 5), "fail") == 0;
 		check->owner = dq_result_text(row, 6);
 		check->description = dq_result_text(row, 7);

@@ -8,8 +8,7 @@
 #include "types.h"
 
 extern void dq_publish(Run *run, const char *without);
-extern void dq_begin_immediate(const Run *run);
-extern void dq_end_immediate(const Run *run);
-extern void dq_install_merge_hooks(void);
+extern void dq_begin_publish(const Run *run);
+extern void dq_end_publish(const Run *run);
 
 #endif							/* DQ_GATE_PUBLISH_H */

@@ -134,11 +134,11 @@ publish(Run *run, Snapshot snapshot)
 		step.quarantine = dq_open_quarantine(run);
 	dq_lock_table(run->map->target, ShareRowExclusiveLock);
 
-	dq_begin_immediate(run);
+	dq_begin_publish(run);
 	dq_push_context(&context, "publishing into %s", run->map->target_sql);
 	done = dq_attempt(publish_step, &step, &error);
 	dq_pop_context(&context);
-	dq_end_immediate(run);
+	dq_end_publish(run);
 
 	if (done && !run->published)
 		dq_reject_emptied(run);

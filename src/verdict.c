@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "action.h"
 #include "kinds/kinds.h"
 #include "verdict.h"
 

@@ -36,21 +36,6 @@ dq_find_kind(const char *name)
 			 errmsg("check type \"%s\" is not known", name)));
 }
 
-const char *
-dq_action_name(DqAction action)
-{
-	switch (action)
-	{
-		case DQ_BLOCK:
-			return "block";
-		case DQ_QUARANTINE:
-			return "quarantine";
-		case DQ_WARN:
-			return "warn";
-	}
-	return "?";					/* keep the compiler quiet */
-}
-
 /*
  * The column that a check is about, if the check can look at it.  Otherwise
  * the check is told why it cannot: a declared check is then broken; a derived

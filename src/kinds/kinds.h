@@ -24,7 +24,6 @@ extern const CheckKind dq_kind_range;
 extern const CheckKind dq_kind_sql;
 
 extern const CheckKind *dq_find_kind(const char *name);
-extern const char *dq_action_name(DqAction action);
 
 extern Column *dq_usable_column(Check *check, const ColumnMap *map,
 								const char *name);

@@ -140,9 +140,7 @@ const CheckKind dq_kind_unique = {
 static void
 unique_in_target_compile(Check *check, const ColumnMap *map)
 {
-	StringInfoData match;
 	char	   *groups;
-	ListCell   *lc;
 
 	check->rule = psprintf("%s is unique in the target", dq_tuple_names(check->columns));
 	check->complaint = psprintf("%s is not unique in the target", dq_tuple_names(check->columns));
@@ -150,20 +148,9 @@ unique_in_target_compile(Check *check, const ColumnMap *map)
 	if (!dq_usable_columns(check, map) || !OidIsValid(map->staging))
 		return;
 
-	initStringInfo(&match);
-	foreach(lc, map->key)
-	{
-		Column	   *column = lfirst(lc);
-
-		appendStringInfo(&match, "%starget.%s %s batch.%s",
-						 lc == list_head(map->key) ? "" : " AND ",
-						 quote_identifier(column->name),
-						 dq_operator_sql(dq_equality_operator(column->typid)),
-						 quote_identifier(column->name));
-	}
 	groups = groups_sql(psprintf("%s AS target", map->target_sql), check->columns, "target.",
 						psprintf("EXISTS (SELECT 1 FROM %s WHERE %s)",
-								 dq_source_sql(map, "batch"), match.data));
+								 dq_source_sql(map, "batch"), dq_match_sql(map)));
 	check->probe_sql = psprintf("SELECT pg_catalog.count(*) FROM %s", groups);
 	check->sample_sql = groups_sample_sql(groups, check->columns);
 }
