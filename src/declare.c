@@ -55,8 +55,8 @@ dq_required_oid(FunctionCallInfo fcinfo, int arg, const char *name)
 }
 
 /*
- * Begin to declare a check on a target: find its gate, or register one with
- * defaults, and see that the caller may.  Leaves SPI connected.
+ * Begin to declare a check on a target: find its gate, and see that the caller
+ * may change or register it.  Leaves SPI connected.
  */
 Declaration *
 dq_begin_declaration(FunctionCallInfo fcinfo, int target_arg, const CheckKind *kind)
@@ -73,13 +73,6 @@ dq_begin_declaration(FunctionCallInfo fcinfo, int target_arg, const CheckKind *k
 	decl->gate = dq_open_gate(target);
 	dq_lock_table(target, AccessShareLock);
 	decl->map = dq_match_columns(decl->gate, InvalidOid, false);
-	if (!decl->gate->registered)
-	{
-		dq_save_gate(decl->gate);
-		ereport(NOTICE,
-				(errmsg("registered gate %s, which runs as role %s", decl->gate->name,
-						quote_identifier(GetUserNameFromId(decl->gate->run_as, false)))));
-	}
 	return decl;
 }
 
@@ -171,6 +164,18 @@ default_name(const Declaration *decl)
 	return name;
 }
 
+/* A target gets its gate with its first check, on defaults */
+static void
+register_gate(const Gate *gate)
+{
+	if (gate->registered)
+		return;
+	dq_save_gate(gate);
+	ereport(NOTICE,
+			(errmsg("registered gate %s, which runs as role %s", gate->name,
+					quote_identifier(GetUserNameFromId(gate->run_as, false)))));
+}
+
 /*
  * Keep the declared check and return its name, which is what the SQL function
  * returns.
@@ -185,6 +190,7 @@ dq_finish_declaration(FunctionCallInfo fcinfo, Declaration *decl)
 	char	   *texts[7];
 	Identity	saved;
 
+	register_gate(decl->gate);
 	dq_assume(&saved, dq_extension_owner(), PHASE_LOG);
 	if (decl->name == NULL)
 		decl->name = default_name(decl);

@@ -118,6 +118,18 @@ find_quarantine(Oid target)
 	return relid;
 }
 
+/* Its owner may have altered it beyond use; then it is left as it is */
+static bool
+has_own_columns(Oid relid)
+{
+	for (int i = 0; i < (int) lengthof(own_columns); i++)
+	{
+		if (get_attnum(relid, own_columns[i]) == InvalidAttrNumber)
+			return false;
+	}
+	return true;
+}
+
 /*
  * A name nobody has yet: that of the target, or one made from it.  Targets of
  * one name in two schemas must not choose at the same time.
@@ -279,7 +291,7 @@ dq_open_quarantine(const Run *run)
 
 	dq_assume(&saved, dq_extension_owner(), PHASE_LOG);
 	quarantine->relid = find_quarantine(run->map->target);
-	if (OidIsValid(quarantine->relid))
+	if (OidIsValid(quarantine->relid) && has_own_columns(quarantine->relid))
 		follow_staging(quarantine->relid, columns);
 	else
 		quarantine->relid = create_quarantine(run, columns);
