@@ -33,6 +33,7 @@ CREATE TABLE dq_gate.checks (
 	check_type	pg_catalog.text NOT NULL,
 	columns		pg_catalog.text[] NOT NULL,
 	parameters	pg_catalog.jsonb NOT NULL DEFAULT '{}',
+	reads_target	pg_catalog.bool NOT NULL DEFAULT false,
 	action		pg_catalog.text NOT NULL,
 	nulls		pg_catalog.text NOT NULL,
 	owner		pg_catalog.text,
@@ -45,6 +46,8 @@ COMMENT ON TABLE dq_gate.checks IS
 	'declared checks of the registered gates; see checks_of for all effective checks';
 COMMENT ON COLUMN dq_gate.checks.parameters IS
 	'what the kind of check needs, names resolved when it was declared';
+COMMENT ON COLUMN dq_gate.checks.reads_target IS
+	'the check reads the target itself, which is then locked against writers from the start of a run';
 
 CREATE SEQUENCE dq_gate.run_id_seq;
 

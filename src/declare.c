@@ -14,6 +14,7 @@
 #include "compat.h"
 #include "declare.h"
 #include "gate.h"
+#include "params.h"
 #include "spi_util.h"
 
 /* A text argument, NULL where it is NULL or empty */
@@ -184,10 +185,10 @@ Datum
 dq_finish_declaration(FunctionCallInfo fcinfo, Declaration *decl)
 {
 	Oid			types[] = {REGCLASSOID, TEXTOID, TEXTOID, TEXTARRAYOID, TEXTOID,
-		TEXTOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID};
-	Datum		values[13];
-	char		nulls[14] = "             ";
-	char	   *texts[7];
+		TEXTOID, TEXTARRAYOID, TEXTARRAYOID, BOOLOID, TEXTOID, TEXTOID};
+	Datum		values[lengthof(types)];
+	char		nulls[lengthof(types) + 1];
+	char	   *texts[2];
 	Identity	saved;
 
 	register_gate(decl->gate);
@@ -208,25 +209,22 @@ dq_finish_declaration(FunctionCallInfo fcinfo, Declaration *decl)
 	values[3] = dq_text_array(decl->columns);
 	values[4] = CStringGetTextDatum(dq_action_name(decl->action));
 	values[5] = CStringGetTextDatum(decl->nulls_fail ? "fail" : "pass");
+	values[6] = dq_text_array(dq_param_names(decl->params));
+	values[7] = dq_text_array(dq_param_values(decl->params));
+	values[8] = BoolGetDatum(decl->reads_target);
+	memset(nulls, ' ', lengthof(types));
+	nulls[lengthof(types)] = '\0';
 	texts[0] = decl->owner;
 	texts[1] = decl->description;
-	texts[2] = decl->min;
-	texts[3] = decl->max;
-	texts[4] = decl->expression_text;
-	texts[5] = decl->expression;
-	texts[6] = decl->reads_target ? "true" : NULL;
 	for (int i = 0; i < (int) lengthof(texts); i++)
 	{
-		nulls[6 + i] = texts[i] ? ' ' : 'n';
-		values[6 + i] = texts[i] ? CStringGetTextDatum(texts[i]) : (Datum) 0;
+		nulls[9 + i] = texts[i] ? ' ' : 'n';
+		values[9 + i] = texts[i] ? CStringGetTextDatum(texts[i]) : (Datum) 0;
 	}
 	dq_execute("INSERT INTO dq_gate.checks (target, name, check_type, columns, action,"
-			   " nulls, owner, description, parameters)"
-			   " VALUES ($1, $2, $3, $4, $5, $6, $7, $8,"
-			   " pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object("
-			   "'min', $9, 'max', $10, 'expression', $11, 'resolved', $12,"
-			   "'reads_target', $13)))",
-			   13, types, values, nulls, false);
+			   " nulls, parameters, reads_target, owner, description)"
+			   " VALUES ($1, $2, $3, $4, $5, $6, pg_catalog.jsonb_object($7, $8), $9, $10, $11)",
+			   lengthof(types), types, values, nulls, false);
 	dq_resume(&saved);
 	SPI_finish();
 

@@ -21,11 +21,8 @@ typedef struct Declaration
 	bool		nulls_fail;
 	char	   *owner;
 	char	   *description;
-	char	   *min;
-	char	   *max;
-	char	   *expression;
-	char	   *expression_text;
 	bool		reads_target;
+	List	   *params;			/* see params.h */
 } Declaration;
 
 extern char *dq_optional_text(FunctionCallInfo fcinfo, int arg);

@@ -27,6 +27,7 @@
 #include "derive.h"
 #include "expression.h"
 #include "kinds/kinds.h"
+#include "params.h"
 
 static Check *
 derive(const CheckKind *kind, char *name, List *columns, char *origin)
@@ -78,8 +79,8 @@ derive_check_constraint(Oid target, HeapTuple tuple, Form_pg_constraint form)
 	dq_rule_columns(rule, target, &needs);
 	check = derive(&dq_kind_check_constraint, name, needs.names,
 				   psprintf("CHECK constraint %s", quote_identifier(name)));
-	check->expression = dq_deparse_rule(rule, target, true);
-	check->expression_text = dq_deparse_rule(rule, target, false);
+	check->params = dq_set_param(NIL, "expression", dq_deparse_rule(rule, target, false));
+	check->params = dq_set_param(check->params, "resolved", dq_deparse_rule(rule, target, true));
 	if (needs.whole_row || needs.system)
 		check->unjudged = "the rule is about the row of the target itself, which enforces it";
 	else if (dq_rule_is_unnameable(rule))

@@ -10,6 +10,7 @@
 #include "action.h"
 #include "derive.h"
 #include "kinds/kinds.h"
+#include "params.h"
 #include "plan.h"
 #include "spi_util.h"
 
@@ -28,14 +29,17 @@ declared_checks(const Gate *gate)
 
 	dq_assume(&saved, dq_extension_owner(), PHASE_LOG);
 	count = dq_execute("SELECT name, check_type, columns, action, nulls, owner, description,"
-					   " parameters ->> 'min', parameters ->> 'max', parameters ->> 'expression',"
-					   " parameters ->> 'resolved', parameters ->> 'reads_target'"
+					   " reads_target,"
+					   " ARRAY(SELECT p.key FROM pg_catalog.jsonb_each_text(parameters) p ORDER BY 1),"
+					   " ARRAY(SELECT p.value FROM pg_catalog.jsonb_each_text(parameters) p ORDER BY p.key)"
 					   " FROM dq_gate.checks WHERE target = $1 ORDER BY name COLLATE \"C\"",
 					   1, types, values, NULL, false);
 	for (uint64 row = 0; row < count; row++)
 	{
 		Check	   *check = palloc0(sizeof(Check));
 		bool		isnull;
+		ListCell   *nc;
+		ListCell   *vc;
 
 		check->name = dq_result_text(row, 1);
 		check->kind = dq_find_kind(dq_result_text(row, 2));
@@ -45,11 +49,10 @@ declared_checks(const Gate *gate)
 		check->nulls_fail = strcmp(dq_result_text(row, 5), "fail") == 0;
 		check->owner = dq_result_text(row, 6);
 		check->description = dq_result_text(row, 7);
-		check->min = dq_result_text(row, 8);
-		check->max = dq_result_text(row, 9);
-		check->expression_text = dq_result_text(row, 10);
-		check->expression = dq_result_text(row, 11);
-		check->reads_target = dq_result_text(row, 12) != NULL;
+		check->reads_target = DatumGetBool(dq_result_datum(row, 8, &isnull));
+		forboth(nc, dq_text_list(dq_result_datum(row, 9, &isnull)),
+				vc, dq_text_list(dq_result_datum(row, 10, &isnull)))
+			check->params = dq_set_param(check->params, lfirst(nc), lfirst(vc));
 		check->declared = true;
 		check->origin = "declared";
 		checks = lappend(checks, check);

@@ -159,11 +159,10 @@ typedef struct Check
 	bool		declared;
 	char	   *origin;			/* "declared", or what it was derived from */
 
-	/* parameters, as the kind needs them */
-	char	   *min;
-	char	   *max;
-	char	   *expression;		/* over alias "batch", names qualified */
-	char	   *expression_text;	/* the same for people */
+	/* what the kind needs to know: parameters of a declared check ... */
+	List	   *params;			/* see params.h */
+
+	/* ... or where a derived one comes from */
 	Oid			constraint_oid;
 	bool		nulls_distinct; /* uniqueness: NULLs differ from each other */
 

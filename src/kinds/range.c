@@ -13,6 +13,7 @@
 #include "columns.h"
 #include "declare.h"
 #include "kinds/kinds.h"
+#include "params.h"
 #include "spi_util.h"
 
 /* NaN sorts above every number, but is none between two bounds */
@@ -58,21 +59,23 @@ range_compile(Check *check, const ColumnMap *map)
 	Oid			base;
 	char	   *value;
 	StringInfoData failure;
+	char	   *min = dq_param(check->params, "min");
+	char	   *max = dq_param(check->params, "max");
 
-	if (check->min == NULL)
+	if (min == NULL)
 	{
-		check->rule = psprintf("%s <= %s", name, check->max);
-		check->complaint = psprintf("%s above %s", name, check->max);
+		check->rule = psprintf("%s <= %s", name, max);
+		check->complaint = psprintf("%s above %s", name, max);
 	}
-	else if (check->max == NULL)
+	else if (max == NULL)
 	{
-		check->rule = psprintf("%s >= %s", name, check->min);
-		check->complaint = psprintf("%s below %s", name, check->min);
+		check->rule = psprintf("%s >= %s", name, min);
+		check->complaint = psprintf("%s below %s", name, min);
 	}
 	else
 	{
-		check->rule = psprintf("%s between %s and %s", name, check->min, check->max);
-		check->complaint = psprintf("%s not between %s and %s", name, check->min, check->max);
+		check->rule = psprintf("%s between %s and %s", name, min, max);
+		check->complaint = psprintf("%s not between %s and %s", name, min, max);
 	}
 
 	column = dq_usable_column(check, map, linitial(check->columns));
@@ -87,16 +90,16 @@ range_compile(Check *check, const ColumnMap *map)
 		return;
 	}
 
-	if (check->max == NULL && has_nan(base))
+	if (max == NULL && has_nan(base))
 		check->complaint = psprintf("%s or NaN", check->complaint);
 	value = psprintf("batch.%s", name);
 	initStringInfo(&failure);
-	if (check->min)
+	if (min)
 		appendStringInfo(&failure, "%s %s %s", value, dq_operator_sql(type->lt_opr),
-						 bound_sql(check->min, base));
-	if (check->max)
-		appendStringInfo(&failure, "%s%s %s %s", check->min ? " OR " : "", value,
-						 dq_operator_sql(type->gt_opr), bound_sql(check->max, base));
+						 bound_sql(min, base));
+	if (max)
+		appendStringInfo(&failure, "%s%s %s %s", min ? " OR " : "", value,
+						 dq_operator_sql(type->gt_opr), bound_sql(max, base));
 	else if (has_nan(base))
 		appendStringInfo(&failure, " OR %s = 'NaN'", value);
 
@@ -190,6 +193,8 @@ dq_gate_expect_range(PG_FUNCTION_ARGS)
 	TypeCacheEntry *type;
 	Datum		min = (Datum) 0;
 	Datum		max = (Datum) 0;
+	char	   *min_text;
+	char	   *max_text;
 	Identity	saved;
 
 	column = dq_declare_columns(decl, list_make1(dq_required_text(fcinfo, 1, "column_name")));
@@ -212,22 +217,24 @@ dq_gate_expect_range(PG_FUNCTION_ARGS)
 
 	/* bounds are kept as text, so they are read in fixed styles */
 	dq_assume(&saved, GetUserId(), PHASE_EVIDENCE);
-	decl->min = declared_bound(fcinfo, 2, "min", decl, column, &min);
-	decl->max = declared_bound(fcinfo, 3, "max", decl, column, &max);
+	min_text = declared_bound(fcinfo, 2, "min", decl, column, &min);
+	max_text = declared_bound(fcinfo, 3, "max", decl, column, &max);
 	dq_resume(&saved);
 
-	if (decl->min == NULL && decl->max == NULL)
+	if (min_text == NULL && max_text == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a range on column %s of gate %s needs min, max or both",
 						quote_identifier(column->name), decl->gate->name)));
-	if (decl->min != NULL && decl->max != NULL &&
+	if (min_text != NULL && max_text != NULL &&
 		DatumGetInt32(FunctionCall2Coll(&type->cmp_proc_finfo, column->collid, min, max)) > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("min %s is above max %s in the range on column %s of gate %s",
-						decl->min, decl->max, quote_identifier(column->name),
+						min_text, max_text, quote_identifier(column->name),
 						decl->gate->name)));
 
+	decl->params = dq_set_param(decl->params, "min", min_text);
+	decl->params = dq_set_param(decl->params, "max", max_text);
 	return dq_finish_declaration(fcinfo, decl);
 }

@@ -17,18 +17,25 @@
 #include "error_context.h"
 #include "expression.h"
 #include "kinds/kinds.h"
+#include "params.h"
 #include "spi_util.h"
 
+/*
+ * Parameters: "expression", for people, and "resolved", the same over the
+ * alias "batch" with every name qualified.
+ */
 static void
 rule_compile(Check *check, const ColumnMap *map)
 {
-	check->rule = check->expression_text;
-	check->complaint = psprintf("not satisfied: %s", check->expression_text);
+	char	   *resolved = dq_param(check->params, "resolved");
+
+	check->rule = dq_param(check->params, "expression");
+	check->complaint = psprintf("not satisfied: %s", check->rule);
 	if (!dq_usable_columns(check, map) || !OidIsValid(map->staging))
 		return;
-	check->rule_sql = check->expression;
+	check->rule_sql = resolved;
 	check->fail_sql = psprintf(check->nulls_fail ? "((%s) IS NOT TRUE)" : "((%s) IS FALSE)",
-							   check->expression);
+							   resolved);
 }
 
 const CheckKind dq_kind_sql = {
@@ -57,6 +64,7 @@ dq_gate_expect_sql(PG_FUNCTION_ARGS)
 {
 	Declaration *decl = dq_begin_declaration(fcinfo, 0, &dq_kind_sql);
 	char	   *text = dq_required_text(fcinfo, 2, "expression");
+	char	   *resolved;
 	RuleColumns needs;
 	Node	   *rule;
 	DqErrorContext context;
@@ -68,7 +76,6 @@ dq_gate_expect_sql(PG_FUNCTION_ARGS)
 	dq_declare_action(decl, dq_optional_text(fcinfo, 3));
 	dq_declare_nulls(decl, dq_optional_text(fcinfo, 6));
 
-	decl->expression_text = text;
 	dq_push_context(&context, "%s",
 					psprintf("check %s of gate %s", quote_identifier(decl->name), decl->gate->name));
 	rule = dq_parse_rule(text, decl->gate->target);
@@ -99,8 +106,10 @@ dq_gate_expect_sql(PG_FUNCTION_ARGS)
 	decl->reads_target = dq_rule_reads(rule, decl->gate->target);
 
 	dq_assume(&saved, GetUserId(), PHASE_EVIDENCE);
-	decl->expression = dq_deparse_rule(rule, decl->gate->target, true);
+	resolved = dq_deparse_rule(rule, decl->gate->target, true);
 	dq_resume(&saved);
+	decl->params = dq_set_param(decl->params, "expression", text);
+	decl->params = dq_set_param(decl->params, "resolved", resolved);
 
 	return dq_finish_declaration(fcinfo, decl);
 }
