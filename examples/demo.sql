@@ -56,9 +56,9 @@ CREATE TEMPORARY TABLE year_of_weather AS TABLE weather WITH NO DATA;
 \o /dev/null
 \set ECHO queries
 SELECT dq_gate.create_gate('weather', staging => 'weather_staging',
-						   layer => 'silver', owner => 'weather-data');
+	layer => 'silver', owner => 'weather-data');
 SELECT dq_gate.expect_range('weather', 'wind_speed', min => 0, max => 150,
-							action => 'quarantine');
+	action => 'quarantine');
 \set ECHO none
 \o
 

@@ -15,15 +15,15 @@
 set -euo pipefail
 umask 022
 
-tools=
+tools=()
 if [ "${1:-}" = --with-test-tools ]; then
-	tools=$1
+	tools=("$1")
 	shift
 fi
 [ $# -gt 0 ] || { echo 'usage: private.sh [--with-test-tools] COMMAND [ARGUMENT...]' >&2; exit 2; }
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-PG_CONFIG=$("$top/test/packages.sh" $tools)
+PG_CONFIG=$("$top/test/packages.sh" "${tools[@]}")
 export PG_CONFIG
 
 # what a caller has set for another server, or for the make that runs this, is not for here
@@ -69,7 +69,7 @@ if [ "$(id -u)" -eq 0 ]; then
 	chown "$owner:" "$work"
 fi
 
-"${unprivileged[@]}" mkdir "$work/src" "$SCRATCH"
+"${unprivileged[@]}" mkdir "$work/src" "$work/tmp" "$SCRATCH"
 tar -C "$top" --exclude=./.git --exclude='*.o' --exclude='*.bc' --exclude='*.so' -cf - . |
 	"${unprivileged[@]}" tar -C "$work/src" -xf -
 
@@ -118,5 +118,6 @@ for ((tenths = 0; ; tenths++)); do
 done
 
 status=0
+export TMPDIR=$work/tmp
 "${unprivileged[@]}" "$@" || status=$?
 exit "$status"

@@ -3,6 +3,7 @@
 #
 #   SUITES="regress tap"   only these suites (regress, isolation, tap, pgtap)
 #   TESTS="name name"      only these tests, named without directory and suffix
+#   JOBS=1                 that many TAP tests at a time, instead of 2: each has a server of its own and mostly waits
 #
 # The last line is "N passed, N failed"; the exit status is 0 only if nothing failed.
 set -euo pipefail
@@ -85,7 +86,8 @@ suite_tap() {
 	# 15 makes its directories below TESTDIR, later versions take the other two
 	mkdir -p "$tap/tmp_check/log"
 	TESTDIR=$tap TESTDATADIR=$tap/tmp_check TESTLOGDIR=$tap/tmp_check/log \
-		PG_REGRESS=$pgxs/test/regress/pg_regress PERL5LIB=$pgxs/test/perl run_tap tap
+		PG_REGRESS=$pgxs/test/regress/pg_regress PERL5LIB=$pgxs/test/perl \
+		PG_TEST_TIMEOUT_DEFAULT=${PG_TEST_TIMEOUT_DEFAULT:-60} run_tap tap --jobs "${JOBS:-2}"
 }
 
 suite_pgtap() {

@@ -1,4 +1,4 @@
-# tap.pl [--comments] [--exec PROGRAM] --counts FILE TEST...
+# tap.pl [--comments] [--exec PROGRAM] [--jobs N] --counts FILE TEST...
 #
 # Runs tests that speak TAP, like prove, and writes "passed failed skipped" to
 # FILE.  An assertion that was skipped, or is marked as to do, has not passed;
@@ -10,14 +10,15 @@ use Getopt::Long;
 use TAP::Harness;
 
 my ($comments, $exec, $counts);
-GetOptions('comments' => \$comments, 'exec=s' => \$exec, 'counts=s' => \$counts)
+my $jobs = 1;
+GetOptions('comments' => \$comments, 'exec=s' => \$exec, 'jobs=i' => \$jobs, 'counts=s' => \$counts)
   and $counts
-  or die "usage: tap.pl [--comments] [--exec PROGRAM] --counts FILE TEST...\n";
+  or die "usage: tap.pl [--comments] [--exec PROGRAM] [--jobs N] --counts FILE TEST...\n";
 
 my %options = (
 	failures => 1,
 	comments => $comments,
-	jobs => $ENV{JOBS} || 1);
+	jobs => $jobs);
 $options{exec} = [$exec] if $exec;
 
 my $aggregate = TAP::Harness->new(\%options)->runtests(@ARGV);
