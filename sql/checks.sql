@@ -1,38 +1,8 @@
 /*
  * checks.sql
  *
- * Declaring checks and looking at them.
+ * Forgetting checks and looking at them.
  */
-
-CREATE FUNCTION dq_gate.expect_range(target pg_catalog.regclass,
-									 column_name pg_catalog.text,
-									 min "any" DEFAULT NULL,
-									 max "any" DEFAULT NULL,
-									 action pg_catalog.text DEFAULT 'block',
-									 owner pg_catalog.text DEFAULT NULL,
-									 name pg_catalog.text DEFAULT NULL,
-									 description pg_catalog.text DEFAULT NULL,
-									 nulls pg_catalog.text DEFAULT NULL)
-RETURNS pg_catalog.text
-AS 'MODULE_PATHNAME', 'dq_gate_expect_range'
-LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dq_gate.expect_range(pg_catalog.regclass, pg_catalog.text, "any", "any",
-	pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.text) IS
-	'declare that a column lies between min and max, both included; NULL leaves a side open';
-
-CREATE FUNCTION dq_gate.expect_sql(target pg_catalog.regclass,
-								   name pg_catalog.text,
-								   expression pg_catalog.text,
-								   action pg_catalog.text DEFAULT 'block',
-								   owner pg_catalog.text DEFAULT NULL,
-								   description pg_catalog.text DEFAULT NULL,
-								   nulls pg_catalog.text DEFAULT NULL)
-RETURNS pg_catalog.text
-AS 'MODULE_PATHNAME', 'dq_gate_expect_sql'
-LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dq_gate.expect_sql(pg_catalog.regclass, pg_catalog.text, pg_catalog.text,
-	pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.text) IS
-	'declare that a boolean expression over the columns of a staged row is true';
 
 CREATE FUNCTION dq_gate.drop_check(target pg_catalog.regclass, name pg_catalog.text)
 RETURNS pg_catalog.void
@@ -51,7 +21,10 @@ CREATE FUNCTION dq_gate.checks_of(target pg_catalog.regclass,
 								  OUT nulls pg_catalog.text,
 								  OUT owner pg_catalog.text,
 								  OUT origin pg_catalog.text,
-								  OUT description pg_catalog.text)
+								  OUT description pg_catalog.text,
+								  OUT filter pg_catalog.text,
+								  OUT tolerance pg_catalog.text,
+								  OUT tags pg_catalog.text[])
 RETURNS SETOF pg_catalog.record
 AS 'MODULE_PATHNAME', 'dq_gate_checks_of'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;

@@ -21,6 +21,8 @@ BEGIN
 		DELETE FROM dq_gate.gates WHERE target OPERATOR(pg_catalog.=) ANY (gone);
 		UPDATE dq_gate.gates SET staging = NULL
 		WHERE staging OPERATOR(pg_catalog.=) ANY (gone);
+		UPDATE dq_gate.checks SET ref_table = NULL
+		WHERE ref_table OPERATOR(pg_catalog.=) ANY (gone);
 		DELETE FROM dq_gate.quarantines
 		WHERE target OPERATOR(pg_catalog.=) ANY (gone)
 		OR quarantine OPERATOR(pg_catalog.=) ANY (gone);

@@ -34,8 +34,17 @@ CREATE TABLE dq_gate.checks (
 	columns		pg_catalog.text[] NOT NULL,
 	parameters	pg_catalog.jsonb NOT NULL DEFAULT '{}',
 	reads_target	pg_catalog.bool NOT NULL DEFAULT false,
+	ref_table	pg_catalog.regclass,
 	action		pg_catalog.text NOT NULL,
 	nulls		pg_catalog.text NOT NULL,
+	filter		pg_catalog.text,
+	filter_resolved	pg_catalog.text,
+	max_rate	pg_catalog.float8,
+	max_rows	pg_catalog.int8,
+	warn_above	pg_catalog.float8,
+	block_above	pg_catalog.float8,
+	samples		pg_catalog.bool NOT NULL DEFAULT true,
+	tags		pg_catalog.text[] NOT NULL DEFAULT '{}',
 	owner		pg_catalog.text,
 	description	pg_catalog.text,
 	created_by	pg_catalog.name NOT NULL DEFAULT SESSION_USER,
@@ -46,6 +55,8 @@ COMMENT ON TABLE dq_gate.checks IS
 	'declared checks of the registered gates; see checks_of for all effective checks';
 COMMENT ON COLUMN dq_gate.checks.parameters IS
 	'what the kind of check needs, names resolved when it was declared';
+COMMENT ON COLUMN dq_gate.checks.ref_table IS 'the other table that the check is about, if there is one';
+COMMENT ON COLUMN dq_gate.checks.filter IS 'the rows that the check is about; NULL: all';
 COMMENT ON COLUMN dq_gate.checks.reads_target IS
 	'the check reads the target itself, which is then locked against writers from the start of a run';
 

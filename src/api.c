@@ -21,6 +21,7 @@
 #include "compat.h"
 #include "declare.h"
 #include "gate.h"
+#include "limits.h"
 #include "plan.h"
 #include "quarantine.h"
 #include "run.h"
@@ -62,7 +63,7 @@ needs_warning(const Run *run)
 		CheckResult *result = lfirst(lc);
 
 		if ((result->status == DQ_FAILED || result->status == DQ_ERROR) &&
-			result->check->action == DQ_WARN)
+			result->action == DQ_WARN)
 			return true;
 	}
 	return false;
@@ -110,6 +111,7 @@ run_from_arguments(FunctionCallInfo fcinfo, bool dry_run)
 	Oid			staging = dq_required_oid(fcinfo, 0, "staging");
 	Oid			target = dq_required_oid(fcinfo, 1, "target");
 
+	dq_check_nargs(fcinfo, 4);
 	run->dry_run = dry_run;
 	run->batch_id = dq_optional_text(fcinfo, 2);
 	run->has_as_of = !PG_ARGISNULL(3);
@@ -265,6 +267,7 @@ connect_here(void)
 static void
 set_gate(FunctionCallInfo fcinfo, Gate *gate)
 {
+	dq_check_nargs(fcinfo, 7);
 	if (!PG_ARGISNULL(1))
 	{
 		gate->staging = PG_GETARG_OID(1);
@@ -399,8 +402,8 @@ dq_gate_checks_of(PG_FUNCTION_ARGS)
 	foreach(lc, plan->checks)
 	{
 		Check	   *check = lfirst(lc);
-		Datum		values[9];
-		bool		nulls[9] = {false};
+		Datum		values[12];
+		bool		nulls[12] = {false};
 
 		values[0] = CStringGetTextDatum(check->name);
 		values[1] = CStringGetTextDatum(check->kind->name);
@@ -408,12 +411,18 @@ dq_gate_checks_of(PG_FUNCTION_ARGS)
 		values[3] = CStringGetTextDatum(check->rule);
 		values[4] = CStringGetTextDatum(dq_action_name(check->action));
 		values[5] = CStringGetTextDatum(check->nulls_fail ? "fail" : "pass");
-		nulls[5] = check->kind->evaluation == EVAL_STATIC;
+		nulls[5] = !check->kind->rows;
 		nulls[6] = check->owner == NULL;
 		values[6] = nulls[6] ? (Datum) 0 : CStringGetTextDatum(check->owner);
 		values[7] = CStringGetTextDatum(check->origin);
 		nulls[8] = check->description == NULL;
 		values[8] = nulls[8] ? (Datum) 0 : CStringGetTextDatum(check->description);
+		nulls[9] = check->filter == NULL;
+		values[9] = nulls[9] ? (Datum) 0 : CStringGetTextDatum(check->filter);
+		nulls[10] = !check->kind->rows;
+		values[10] = nulls[10] ? (Datum) 0 : CStringGetTextDatum(dq_describe_limits(check));
+		nulls[11] = check->tags == NIL;
+		values[11] = dq_text_array(check->tags);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
 	return (Datum) 0;

@@ -21,6 +21,7 @@
 #include "columns.h"
 #include "error_context.h"
 #include "kinds/kinds.h"
+#include "limits.h"
 #include "spi_util.h"
 
 /* A SELECT has no more than 1664 columns; each check takes up to three */
@@ -155,14 +156,17 @@ scan_step(void *arg)
 			/* one aggregate for the server, though it stands here twice */
 			appendStringInfo(&sql, ", (%1$s %% " NULL_WEIGHT ")::pg_catalog.int8,"
 							 " pg_catalog.div(%1$s, " NULL_WEIGHT ")::pg_catalog.int8", weights);
-			continue;
 		}
-		if (check->kind->evaluation == EVAL_SCAN)
+		else if (check->kind->evaluation == EVAL_SCAN)
 			appendStringInfo(&sql, ", pg_catalog.count(*) FILTER (WHERE %s)", check->fail_sql);
+		else if (check->kind->evaluation == EVAL_AGGREGATE)
+			appendStringInfo(&sql, ", (%s)::pg_catalog.int4::pg_catalog.int8", check->aggregate_sql);
 		if (check->null_sql)
 			appendStringInfo(&sql, ", pg_catalog.count(*) FILTER (WHERE %s)", check->null_sql);
 		if (check->observed_sql)
 			appendStringInfo(&sql, ", %s", check->observed_sql);
+		if (check->filter_sql)
+			appendStringInfo(&sql, ", pg_catalog.count(*) FILTER (WHERE %s)", check->filter_sql);
 	}
 	appendStringInfo(&sql, " FROM %s", step->audit->source);
 
@@ -180,14 +184,16 @@ scan_step(void *arg)
 			result->nulls = dq_result_int64(0, column++, 0);
 			if (check->nulls_fail)
 				result->failing += result->nulls;
-			continue;
 		}
-		if (check->kind->evaluation == EVAL_SCAN)
+		else if (check->kind->evaluation == EVAL_SCAN ||
+				 check->kind->evaluation == EVAL_AGGREGATE)
 			result->failing = dq_result_int64(0, column++, 0);
 		if (check->null_sql)
 			result->nulls = dq_result_int64(0, column++, 0);
 		if (check->observed_sql)
 			result->actual = dq_result_text(0, column++);
+		if (check->filter_sql)
+			result->examined = dq_result_int64(0, column++, 0);
 	}
 	dq_free_result();
 }
@@ -223,8 +229,8 @@ parse_step(void *arg)
 {
 	QueryStep  *step = arg;
 
-	dq_execute(psprintf("SELECT 1 FROM %s WHERE %s LIMIT 0", step->audit->source,
-						step->result->check->fail_sql),
+	dq_execute(psprintf("SELECT %s FROM %s LIMIT 0", step->result->check->fail_sql,
+						step->audit->source),
 			   0, NULL, NULL, NULL, true);
 	dq_free_result();
 }
@@ -237,7 +243,6 @@ query_step(void *arg)
 	CheckResult *result = step->result;
 	Check	   *check = result->check;
 
-	result->examined = step->audit->run->row_count;
 	dq_execute(check->probe_sql, 0, NULL, NULL, NULL, true);
 	result->failing = dq_result_int64(0, 1, 0);
 	dq_free_result();
@@ -323,18 +328,15 @@ judge_rows(const Audit *audit, CheckResult *result)
 {
 	Check	   *check = result->check;
 
-	result->expected = check->rule;
-	result->threshold = "0 rows";
-	if (result->failing == 0)
-		result->status = DQ_PASSED;
-	else
+	result->threshold = dq_describe_limits(check);
+	result->status = dq_within_limits(result) ? DQ_PASSED : DQ_FAILED;
+	if (result->failing > 0)
 	{
 		QueryStep	step = {audit, result};
 		ErrorData  *error;
 		StringInfoData message;
 
 		initStringInfo(&message);
-		result->status = DQ_FAILED;
 		if (check->detail_sql && result->actual)
 			appendStringInfo(&message, "%s: %s", check->complaint, result->actual);
 		else
@@ -344,12 +346,29 @@ judge_rows(const Audit *audit, CheckResult *result)
 		result->failure = pstrdup(message.data);
 		result->message = message.data;
 		/* a sample that cannot be shown is not worth a failure */
-		if (!attempt_reading(sample_step, &step, &error))
+		if (!check->no_samples && !attempt_reading(sample_step, &step, &error))
 			FreeErrorData(error);
 	}
 	if (result->actual == NULL)
 		result->actual = psprintf(INT64_FORMAT " row%s", result->failing,
 								  result->failing == 1 ? "" : "s");
+}
+
+/* So does a measured rule over all rows */
+static void
+judge_aggregate(CheckResult *result)
+{
+	bool		failed = result->failing != 0;
+
+	/* it is about no row in particular */
+	result->failing = DQ_UNKNOWN;
+	result->status = failed ? DQ_FAILED : DQ_PASSED;
+	if (failed)
+	{
+		result->message = psprintf("%s: %s", result->check->complaint,
+								   result->actual ? result->actual : "no value");
+		result->failure = result->message;
+	}
 }
 
 static CheckResult *
@@ -358,11 +377,13 @@ new_result(Check *check)
 	CheckResult *result = palloc0(sizeof(CheckResult));
 
 	result->check = check;
+	result->action = check->action;
 	result->status = DQ_NOT_JUDGED;
 	result->examined = DQ_UNKNOWN;
 	result->failing = DQ_UNKNOWN;
 	result->nulls = DQ_UNKNOWN;
-	result->expected = check->rule;
+	result->expected = check->filter ?
+		psprintf("%s, where %s", check->rule, check->filter) : check->rule;
 	if (check->broken)
 		set_error(result, check->broken);
 	else if (check->unjudged)
@@ -389,7 +410,7 @@ parse_declared(const Audit *audit)
 		CheckResult *result = lfirst(lc);
 		QueryStep	step = {audit, result};
 
-		if (is_open(result) && result->check->declared)
+		if (is_open(result) && result->check->declared && result->check->fail_sql)
 			run_step(parse_step, &step, result->check->name, list_make1(result));
 	}
 }
@@ -445,10 +466,12 @@ judge(const Audit *audit)
 			kind->judge(result, run->map, run->row_count);
 		else if (is_open(result))
 		{
-			if (run->row_count == 0)
+			if (kind->evaluation == EVAL_AGGREGATE)
+				judge_aggregate(result);
+			else if (run->row_count == 0 || result->examined == 0)
 			{
 				result->examined = 0;
-				result->message = "no rows";
+				result->message = result->check->filter ? "no rows that the filter picks" : "no rows";
 			}
 			else
 				judge_rows(audit, result);

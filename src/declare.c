@@ -4,8 +4,11 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
+#include "optimizer/optimizer.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 
@@ -13,9 +16,23 @@
 #include "columns.h"
 #include "compat.h"
 #include "declare.h"
+#include "error_context.h"
+#include "expression.h"
 #include "gate.h"
+#include "limits.h"
 #include "params.h"
 #include "spi_util.h"
+
+/* A library newer than the SQL objects must not read arguments that are not there */
+void
+dq_check_nargs(FunctionCallInfo fcinfo, int count)
+{
+	if (PG_NARGS() != count)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the SQL objects of dq_gate do not belong to its library"),
+				 errhint("Run ALTER EXTENSION dq_gate UPDATE.")));
+}
 
 /* A text argument, NULL where it is NULL or empty */
 char *
@@ -55,6 +72,54 @@ dq_required_oid(FunctionCallInfo fcinfo, int arg, const char *name)
 	return PG_GETARG_OID(arg);
 }
 
+/* A list of column names, none twice */
+List *
+dq_required_names(FunctionCallInfo fcinfo, int arg, const char *name)
+{
+	List	   *names;
+	ListCell   *lc;
+
+	if (PG_ARGISNULL(arg))
+		refuse_null(name);
+	names = dq_text_list(PG_GETARG_DATUM(arg));
+	if (names == NIL)
+		refuse_null(name);
+	foreach(lc, names)
+	{
+		ListCell   *other;
+
+		foreach(other, names)
+		{
+			if (other != lc && strcmp(lfirst(lc), lfirst(other)) == 0)
+				ereport(ERROR,
+						(errcode(ERRCODE_DUPLICATE_COLUMN),
+						 errmsg("column %s is named twice in \"%s\"",
+								quote_identifier(lfirst(lc)), name)));
+		}
+	}
+	return names;
+}
+
+/* Whole numbers that bound a length or a count, as parameters min and max */
+void
+dq_declare_bounds(Declaration *decl, const char *min, const char *max)
+{
+	if (min == NULL && max == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a check of type \"%s\" needs min, max or both", decl->kind->name)));
+	if ((min && pg_strtoint64(min) < 0) || (max && pg_strtoint64(max) < 0))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the bounds of a check of type \"%s\" cannot be negative", decl->kind->name)));
+	if (min && max && pg_strtoint64(min) > pg_strtoint64(max))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("min %s is above max %s", min, max)));
+	decl->params = dq_set_param(decl->params, "min", min);
+	decl->params = dq_set_param(decl->params, "max", max);
+}
+
 /*
  * Begin to declare a check on a target: find its gate, and see that the caller
  * may change or register it.  Leaves SPI connected.
@@ -71,50 +136,16 @@ dq_begin_declaration(FunctionCallInfo fcinfo, int target_arg, const CheckKind *k
 
 	dq_check_target(target);
 	decl->kind = kind;
+	dq_init_limits(&decl->limits);
 	decl->gate = dq_open_gate(target);
 	dq_lock_table(target, AccessShareLock);
 	decl->map = dq_match_columns(decl->gate, InvalidOid, false);
 	return decl;
 }
 
-void
-dq_declare_action(Declaration *decl, const char *action)
-{
-	if (action == NULL || !dq_action_by_name(action, &decl->action))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("action \"%s\" is not known", action ? action : ""),
-				 errhint("A check of type \"%s\" takes %s.", decl->kind->name,
-						 dq_action_list(decl->kind->actions))));
-	if ((decl->kind->actions & decl->action) == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a check of type \"%s\" cannot take the action \"%s\"",
-						decl->kind->name, action),
-				 errhint("It takes %s.", dq_action_list(decl->kind->actions))));
-}
-
-void
-dq_declare_nulls(Declaration *decl, const char *nulls)
-{
-	if (nulls == NULL)
-		decl->nulls_fail = decl->kind->nulls_fail;
-	else if (strcmp(nulls, "fail") == 0)
-		decl->nulls_fail = true;
-	else if (strcmp(nulls, "pass") == 0)
-		decl->nulls_fail = false;
-	else
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("nulls \"%s\" is not known", nulls),
-				 errhint("NULL can \"fail\" or \"pass\".")));
-}
-
-/*
- * Say which columns the check is about.  Returns the first one.
- */
-Column *
-dq_declare_columns(Declaration *decl, List *names)
+/* Refuse columns that no staged row has; returns the first one */
+static Column *
+require_columns(const Declaration *decl, List *names)
 {
 	Column	   *first = NULL;
 	ListCell   *lc;
@@ -138,8 +169,175 @@ dq_declare_columns(Declaration *decl, List *names)
 		if (first == NULL)
 			first = column;
 	}
-	decl->columns = names;
 	return first;
+}
+
+static void
+declare_action(Declaration *decl, const char *action)
+{
+	if (action == NULL || !dq_action_by_name(action, &decl->action))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("action \"%s\" is not known", action ? action : ""),
+				 errhint("A check of type \"%s\" takes %s.", decl->kind->name,
+						 dq_action_list(decl->kind->actions))));
+	if ((decl->kind->actions & decl->action) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a check of type \"%s\" cannot take the action \"%s\"",
+						decl->kind->name, action),
+				 errhint("It takes %s.", dq_action_list(decl->kind->actions))));
+}
+
+static void
+declare_nulls(Declaration *decl, const char *nulls)
+{
+	if (nulls == NULL)
+		decl->nulls_fail = decl->kind->nulls_fail;
+	else if (strcmp(nulls, "fail") == 0)
+		decl->nulls_fail = true;
+	else if (strcmp(nulls, "pass") == 0)
+		decl->nulls_fail = false;
+	else
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("nulls \"%s\" is not known", nulls),
+				 errhint("NULL can \"fail\" or \"pass\".")));
+}
+
+/* A limit given as an argument, negative where it is not */
+static double
+declare_limit(FunctionCallInfo fcinfo, int arg, bool rate, const char *name)
+{
+	double		value;
+
+	if (PG_ARGISNULL(arg))
+		return -1;
+	value = PG_GETARG_FLOAT8(arg);
+	if (!(value >= 0) || (rate && value > 1) || (value > 1 && value != rint(value)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s cannot be %g", name, value),
+				 rate ? errhint("It is a rate from 0 to 1, such as 0.01 for one row in a hundred.") :
+				 errhint("Below 1 it is a rate, such as 0.01 for one row in a hundred; from 1 on it is a whole number of rows.")));
+	return value;
+}
+
+/* Refuse an option that the kind has no use for */
+static void
+refuse_option(const Declaration *decl, bool given, const char *name)
+{
+	if (given)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a check of type \"%s\" does not take \"%s\"", decl->kind->name, name),
+				 errdetail("It is about the batch as a whole, not about its rows.")));
+}
+
+/*
+ * A rule or a filter over a row of the batch: what it means for good, and
+ * which columns it looks at.
+ */
+char *
+dq_declare_expression(Declaration *decl, const char *what, const char *text,
+					  List **columns)
+{
+	Oid			target = decl->gate->target;
+	DqErrorContext context;
+	RuleColumns needs;
+	Identity	saved;
+	Node	   *rule;
+	char	   *resolved;
+
+	dq_push_context(&context, "%s",
+					decl->name ?
+					psprintf("%s of check %s of gate %s", what, quote_identifier(decl->name),
+							 decl->gate->name) :
+					psprintf("%s of a check of gate %s", what, decl->gate->name));
+	rule = dq_parse_rule(text, target);
+	dq_rule_columns(rule, target, &needs);
+	if (needs.whole_row || needs.system)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("a rule cannot use a %s", needs.whole_row ? "whole row" : "system column"),
+				 errhint("Name the columns that it is about.")));
+	if (dq_rule_is_unnameable(rule))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("a rule cannot compare with an operator that its text does not name"),
+				 errdetail("IS DISTINCT FROM, NULLIF, CASE ... WHEN, comparisons of rows and JOIN USING cannot say from which schema their operator is, and this one is not in pg_catalog."),
+				 errhint("Write the comparison with the operator itself, such as a = b.")));
+	if (decl->action == DQ_QUARANTINE && contain_volatile_functions(rule))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a rule that calls a volatile function cannot take the action \"quarantine\""),
+				 errdetail("A row could pass when it is counted and fail when it is moved."),
+				 errhint("Use a function marked STABLE or IMMUTABLE, or the action \"block\" or \"warn\".")));
+	*columns = needs.names;
+	decl->reads_target = decl->reads_target || dq_rule_reads(rule, target);
+
+	/* so that names are qualified for the search_path of an audit */
+	dq_assume(&saved, GetUserId(), PHASE_EVIDENCE);
+	resolved = dq_deparse_rule(rule, target, true);
+	dq_resume(&saved);
+	dq_pop_context(&context);
+	return resolved;
+}
+
+/*
+ * The arguments that all declarations have in common, from the first one on:
+ * action, owner, name (unless it is known already), description, nulls, filter,
+ * max_rate, max_rows, warn_above, block_above, tags, samples.
+ */
+void
+dq_declare_common(FunctionCallInfo fcinfo, int first, Declaration *decl)
+{
+	int			arg = first;
+
+	dq_check_nargs(fcinfo, first + (decl->name ? 11 : 12));
+	declare_action(decl, dq_optional_text(fcinfo, arg++));
+	decl->owner = dq_optional_text(fcinfo, arg++);
+	if (decl->name == NULL)
+		decl->name = dq_optional_text(fcinfo, arg++);
+	decl->description = dq_optional_text(fcinfo, arg++);
+
+	if (!decl->kind->rows)
+	{
+		static const char *const names[] = {
+			"nulls", "filter", "max_rate", "max_rows", "warn_above", "block_above"
+		};
+
+		for (int i = 0; i < (int) lengthof(names); i++)
+			refuse_option(decl, !PG_ARGISNULL(arg + i), names[i]);
+	}
+	declare_nulls(decl, dq_optional_text(fcinfo, arg++));
+	decl->filter = dq_optional_text(fcinfo, arg++);
+	decl->limits.max_rate = declare_limit(fcinfo, arg++, true, "max_rate");
+	decl->limits.max_rows = declare_limit(fcinfo, arg++, false, "max_rows");
+	decl->limits.warn_above = declare_limit(fcinfo, arg++, false, "warn_above");
+	decl->limits.block_above = declare_limit(fcinfo, arg++, false, "block_above");
+	if (!PG_ARGISNULL(arg))
+		decl->tags = dq_text_list(PG_GETARG_DATUM(arg));
+	arg++;
+	decl->no_samples = !PG_ARGISNULL(arg) && !PG_GETARG_BOOL(arg);
+
+	if (decl->filter)
+	{
+		List	   *columns;
+
+		decl->filter_sql = dq_declare_expression(decl, "filter", decl->filter, &columns);
+		require_columns(decl, columns);
+	}
+}
+
+/*
+ * Say which columns the check is about.  Returns the first one.
+ */
+Column *
+dq_declare_columns(Declaration *decl, List *names)
+{
+	decl->columns = names;
+	return require_columns(decl, names);
 }
 
 /* Whether the gate has a check of that name */
@@ -157,8 +355,16 @@ check_exists(const Declaration *decl, const char *name)
 static char *
 default_name(const Declaration *decl)
 {
-	char	   *base = psprintf("%s_%s", (char *) linitial(decl->columns), decl->kind->name);
-	char	   *name = base;
+	char	   *base = pstrdup(decl->kind->name);
+	char	   *name;
+	ListCell   *lc;
+
+	foreach(lc, decl->columns)
+		base = psprintf("%s%s%s", foreach_current_index(lc) > 0 ? base : "",
+						foreach_current_index(lc) > 0 ? "_" : "", (char *) lfirst(lc));
+	if (decl->columns != NIL)
+		base = psprintf("%s_%s", base, decl->kind->name);
+	name = base;
 
 	for (int i = 2; check_exists(decl, name); i++)
 		name = psprintf("%s_%d", base, i);
@@ -185,10 +391,13 @@ Datum
 dq_finish_declaration(FunctionCallInfo fcinfo, Declaration *decl)
 {
 	Oid			types[] = {REGCLASSOID, TEXTOID, TEXTOID, TEXTARRAYOID, TEXTOID,
-		TEXTOID, TEXTARRAYOID, TEXTARRAYOID, BOOLOID, TEXTOID, TEXTOID};
+		TEXTOID, TEXTARRAYOID, TEXTARRAYOID, BOOLOID, BOOLOID, TEXTARRAYOID,
+		FLOAT8OID, FLOAT8OID, FLOAT8OID, FLOAT8OID, TEXTOID, TEXTOID, TEXTOID, TEXTOID,
+		REGCLASSOID};
 	Datum		values[lengthof(types)];
 	char		nulls[lengthof(types) + 1];
-	char	   *texts[2];
+	char	   *texts[4];
+	double		limits[4];
 	Identity	saved;
 
 	register_gate(decl->gate);
@@ -212,18 +421,35 @@ dq_finish_declaration(FunctionCallInfo fcinfo, Declaration *decl)
 	values[6] = dq_text_array(dq_param_names(decl->params));
 	values[7] = dq_text_array(dq_param_values(decl->params));
 	values[8] = BoolGetDatum(decl->reads_target);
+	values[9] = BoolGetDatum(!decl->no_samples);
+	values[10] = dq_text_array(decl->tags);
 	memset(nulls, ' ', lengthof(types));
 	nulls[lengthof(types)] = '\0';
+	limits[0] = decl->limits.max_rate;
+	limits[1] = decl->limits.max_rows;
+	limits[2] = decl->limits.warn_above;
+	limits[3] = decl->limits.block_above;
+	for (int i = 0; i < (int) lengthof(limits); i++)
+	{
+		nulls[11 + i] = limits[i] >= 0 ? ' ' : 'n';
+		values[11 + i] = Float8GetDatum(limits[i]);
+	}
 	texts[0] = decl->owner;
 	texts[1] = decl->description;
+	texts[2] = decl->filter;
+	texts[3] = decl->filter_sql;
 	for (int i = 0; i < (int) lengthof(texts); i++)
 	{
-		nulls[9 + i] = texts[i] ? ' ' : 'n';
-		values[9 + i] = texts[i] ? CStringGetTextDatum(texts[i]) : (Datum) 0;
+		nulls[15 + i] = texts[i] ? ' ' : 'n';
+		values[15 + i] = texts[i] ? CStringGetTextDatum(texts[i]) : (Datum) 0;
 	}
+	values[19] = ObjectIdGetDatum(decl->ref_table);
+	nulls[19] = OidIsValid(decl->ref_table) ? ' ' : 'n';
 	dq_execute("INSERT INTO dq_gate.checks (target, name, check_type, columns, action,"
-			   " nulls, parameters, reads_target, owner, description)"
-			   " VALUES ($1, $2, $3, $4, $5, $6, pg_catalog.jsonb_object($7, $8), $9, $10, $11)",
+			   " nulls, parameters, reads_target, samples, tags, max_rate, max_rows, warn_above,"
+			   " block_above, owner, description, filter, filter_resolved, ref_table)"
+			   " VALUES ($1, $2, $3, $4, $5, $6, pg_catalog.jsonb_object($7, $8), $9, $10, $11,"
+			   " $12, $13, $14, $15, $16, $17, $18, $19, $20)",
 			   lengthof(types), types, values, nulls, false);
 	dq_resume(&saved);
 	SPI_finish();

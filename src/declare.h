@@ -22,17 +22,27 @@ typedef struct Declaration
 	char	   *owner;
 	char	   *description;
 	bool		reads_target;
+	Oid			ref_table;
+	char	   *filter;			/* as typed, and resolved */
+	char	   *filter_sql;
+	Limits		limits;
+	bool		no_samples;
+	List	   *tags;			/* of char * */
 	List	   *params;			/* see params.h */
 } Declaration;
 
+extern void dq_check_nargs(FunctionCallInfo fcinfo, int count);
 extern char *dq_optional_text(FunctionCallInfo fcinfo, int arg);
 extern char *dq_required_text(FunctionCallInfo fcinfo, int arg, const char *name);
 extern Oid	dq_required_oid(FunctionCallInfo fcinfo, int arg, const char *name);
 
 extern Declaration *dq_begin_declaration(FunctionCallInfo fcinfo, int target_arg,
 										 const CheckKind *kind);
-extern void dq_declare_action(Declaration *decl, const char *action);
-extern void dq_declare_nulls(Declaration *decl, const char *nulls);
+extern void dq_declare_common(FunctionCallInfo fcinfo, int first, Declaration *decl);
+extern char *dq_declare_expression(Declaration *decl, const char *what, const char *text,
+								   List **columns);
+extern List *dq_required_names(FunctionCallInfo fcinfo, int arg, const char *name);
+extern void dq_declare_bounds(Declaration *decl, const char *min, const char *max);
 extern Column *dq_declare_columns(Declaration *decl, List *names);
 extern Datum dq_finish_declaration(FunctionCallInfo fcinfo, Declaration *decl);
 

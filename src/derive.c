@@ -27,6 +27,7 @@
 #include "derive.h"
 #include "expression.h"
 #include "kinds/kinds.h"
+#include "limits.h"
 #include "params.h"
 
 static Check *
@@ -38,6 +39,7 @@ derive(const CheckKind *kind, char *name, List *columns, char *origin)
 	check->name = name;
 	check->columns = columns;
 	check->action = DQ_BLOCK;
+	dq_init_limits(&check->limits);
 	check->nulls_fail = kind->nulls_fail;
 	check->origin = origin;
 	return check;

@@ -87,7 +87,7 @@ log_result(const Run *run, const CheckResult *result, int check_no)
 	add_text(&row, result->check->name);
 	add_text(&row, result->check->kind->name);
 	add(&row, TEXTARRAYOID, dq_text_array(result->check->columns), false);
-	add_text(&row, dq_action_name(result->check->action));
+	add_text(&row, dq_action_name(result->action));
 	add_text(&row, result->check->owner);
 	add_text(&row, result->check->origin);
 	add_text(&row, dq_status_name(result->status));

@@ -10,9 +10,20 @@
 #include "action.h"
 #include "derive.h"
 #include "kinds/kinds.h"
+#include "limits.h"
 #include "params.h"
 #include "plan.h"
 #include "spi_util.h"
+
+/* A limit of the last result, negative where it is not set */
+static double
+result_limit(uint64 row, int column)
+{
+	bool		isnull;
+	Datum		value = dq_result_datum(row, column, &isnull);
+
+	return isnull ? -1 : DatumGetFloat8(value);
+}
 
 /* The checks that were declared on the gate, by name */
 static List *
@@ -32,12 +43,15 @@ declared_checks(const Gate *gate)
 					   " reads_target,"
 					   " ARRAY(SELECT p.key FROM pg_catalog.jsonb_each_text(parameters) p ORDER BY 1),"
 					   " ARRAY(SELECT p.value FROM pg_catalog.jsonb_each_text(parameters) p ORDER BY p.key)"
+					   ", filter, filter_resolved, max_rate, max_rows::pg_catalog.float8, warn_above,"
+					   " block_above, samples, tags, ref_table::pg_catalog.oid"
 					   " FROM dq_gate.checks WHERE target = $1 ORDER BY name COLLATE \"C\"",
 					   1, types, values, NULL, false);
 	for (uint64 row = 0; row < count; row++)
 	{
 		Check	   *check = palloc0(sizeof(Check));
 		bool		isnull;
+		Datum		value;
 		ListCell   *nc;
 		ListCell   *vc;
 
@@ -53,6 +67,17 @@ declared_checks(const Gate *gate)
 		forboth(nc, dq_text_list(dq_result_datum(row, 9, &isnull)),
 				vc, dq_text_list(dq_result_datum(row, 10, &isnull)))
 			check->params = dq_set_param(check->params, lfirst(nc), lfirst(vc));
+		check->filter = dq_result_text(row, 11);
+		check->filter_sql = dq_result_text(row, 12);
+		check->limits.max_rate = result_limit(row, 13);
+		check->limits.max_rows = result_limit(row, 14);
+		check->limits.warn_above = result_limit(row, 15);
+		check->limits.block_above = result_limit(row, 16);
+		check->no_samples = !DatumGetBool(dq_result_datum(row, 17, &isnull));
+		value = dq_result_datum(row, 18, &isnull);
+		check->tags = isnull ? NIL : dq_text_list(value);
+		value = dq_result_datum(row, 19, &isnull);
+		check->ref_table = isnull ? InvalidOid : DatumGetObjectId(value);
 		check->declared = true;
 		check->origin = "declared";
 		checks = lappend(checks, check);
@@ -76,6 +101,79 @@ name_is_taken(List *checks, const char *name)
 }
 
 /*
+ * A row rule with a filter is about some of the rows; the others pass.  Checks
+ * with a query of their own have the filter in it.
+ */
+static void
+apply_filter(Check *check)
+{
+	if (check->filter_sql == NULL || check->kind->evaluation != EVAL_SCAN)
+		return;
+	if (check->fail_sql)
+		check->fail_sql = psprintf("((%s) IS TRUE AND %s)", check->filter_sql, check->fail_sql);
+	if (check->null_sql)
+		check->null_sql = psprintf("((%s) IS TRUE AND %s)", check->filter_sql, check->null_sql);
+	if (check->rule_sql)
+		check->rule_sql = psprintf("CASE WHEN (%s) THEN (%s) ELSE true END",
+								   check->filter_sql, check->rule_sql);
+}
+
+static bool
+same_names(List *a, List *b)
+{
+	ListCell   *lc;
+
+	if (list_length(a) != list_length(b))
+		return false;
+	foreach(lc, a)
+	{
+		ListCell   *other;
+		bool		found = false;
+
+		foreach(other, b)
+			found = found || strcmp(lfirst(lc), lfirst(other)) == 0;
+		if (!found)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Whether a declared check says all that a derived one says, so that its
+ * action is the one that counts: no bad row passes it, neither by a filter or
+ * a limit nor by a mere warning.
+ */
+static bool
+supersedes(const Check *declared, const Check *derived)
+{
+	return declared->kind == derived->kind && declared->kind->rows &&
+		(declared->kind == &dq_kind_not_null || declared->kind == &dq_kind_unique) &&
+		declared->action != DQ_WARN && declared->filter == NULL &&
+		!dq_has_limits(&declared->limits) &&
+		(declared->nulls_fail || !derived->nulls_fail) &&
+		same_names(declared->columns, derived->columns);
+}
+
+static List *
+without_superseded(List *derived, List *declared)
+{
+	List	   *remaining = NIL;
+	ListCell   *lc;
+
+	foreach(lc, derived)
+	{
+		ListCell   *other;
+		bool		needed = true;
+
+		foreach(other, declared)
+			needed = needed && !supersedes(lfirst(other), lfirst(lc));
+		if (needed)
+			remaining = lappend(remaining, lfirst(lc));
+	}
+	return remaining;
+}
+
+/*
  * The effective checks of a gate.  Names are unique among them: a declared
  * check keeps its name, a derived one makes way.
  */
@@ -90,7 +188,7 @@ dq_make_plan(const Gate *gate, const ColumnMap *map)
 
 	/* with the pinned search_path, so that deparsed names are qualified */
 	dq_assume(&saved, gate->run_as, PHASE_AUDIT);
-	plan->checks = dq_derive_checks(map);
+	plan->checks = without_superseded(dq_derive_checks(map), declared);
 	foreach(lc, plan->checks)
 	{
 		Check	   *check = lfirst(lc);
@@ -115,6 +213,7 @@ dq_make_plan(const Gate *gate, const ColumnMap *map)
 		Check	   *check = lfirst(lc);
 
 		check->kind->compile(check, map);
+		apply_filter(check);
 		plan->reads_target |= check->reads_target;
 	}
 	dq_resume(&saved);

@@ -316,21 +316,21 @@ kept_value(const QuarantineColumn *column)
 
 /* The names of the checks that a row fails, as text[] */
 static char *
-reasons_sql(List *checks)
+reasons_sql(List *results)
 {
 	StringInfoData sql;
 	ListCell   *lc;
 
-	if (checks == NIL)
+	if (results == NIL)
 		return "'{}'::pg_catalog.text[]";
 	initStringInfo(&sql);
 	appendStringInfoString(&sql, "pg_catalog.array_remove(ARRAY[");
-	foreach(lc, checks)
+	foreach(lc, results)
 	{
-		Check	   *check = lfirst(lc);
+		Check	   *check = ((CheckResult *) lfirst(lc))->check;
 
 		appendStringInfo(&sql, "%sCASE WHEN %s THEN %s::pg_catalog.text END",
-						 lc == list_head(checks) ? "" : ", ",
+						 lc == list_head(results) ? "" : ", ",
 						 check->fail_sql, dq_literal(check->name));
 	}
 	appendStringInfoString(&sql, "], NULL)");
@@ -339,7 +339,7 @@ reasons_sql(List *checks)
 
 /* Copy staged rows, those that a condition picks, with their reasons */
 static int64
-copy_rows(Run *run, const Quarantine *quarantine, List *checks,
+copy_rows(Run *run, const Quarantine *quarantine, List *results,
 		  const char *condition, Snapshot snapshot)
 {
 	Oid			types[3] = {INT8OID, TEXTOID, TIMESTAMPTZOID};
@@ -348,12 +348,16 @@ copy_rows(Run *run, const Quarantine *quarantine, List *checks,
 	TimestampTzGetDatum(GetCurrentTimestamp())};
 	StringInfoData sql;
 	StringInfoData kept;
+	StringInfoData names;
+	StringInfoData places;
 	ListCell   *lc;
 	Identity	saved;
 	int64		rows;
 
 	initStringInfo(&sql);
 	initStringInfo(&kept);
+	initStringInfo(&names);
+	initStringInfo(&places);
 	appendStringInfo(&sql, "INSERT INTO %s (run_id, batch_id, quarantined_at, failed_checks",
 					 quarantine->sql);
 	foreach(lc, quarantine->columns)
@@ -362,10 +366,14 @@ copy_rows(Run *run, const Quarantine *quarantine, List *checks,
 
 		appendStringInfo(&sql, ", %s", quote_identifier(column->name));
 		appendStringInfo(&kept, ", %s", kept_value(column));
+		appendStringInfo(&names, ", value_%d", foreach_current_index(lc));
+		appendStringInfo(&places, ", found.value_%d", foreach_current_index(lc));
 	}
-	appendStringInfo(&sql, ") SELECT $1, $2, $3, %s%s FROM %s%s%s", reasons_sql(checks),
-					 kept.data, dq_source_sql(run->map, "batch"),
-					 condition ? " WHERE " : "", condition ? condition : "");
+	/* a subquery, so that the condition may hold a window */
+	appendStringInfo(&sql, ") SELECT $1, $2, $3, found.failed%s FROM (SELECT %s, (%s)%s FROM %s)"
+					 " AS found (failed, moved%s) WHERE found.moved",
+					 places.data, reasons_sql(results), condition, kept.data,
+					 dq_source_sql(run->map, "batch"), names.data);
 
 	dq_assume(&saved, run->gate->run_as, PHASE_EVIDENCE);
 	rows = dq_execute_at(sql.data, 3, types, values, NULL, snapshot);
@@ -374,11 +382,11 @@ copy_rows(Run *run, const Quarantine *quarantine, List *checks,
 	return rows;
 }
 
-/* The failed checks that can say of each row whether it failed */
+/* The failed results whose check can say of each row whether it failed */
 static List *
-row_checks(const Run *run)
+row_results(const Run *run)
 {
-	List	   *checks = NIL;
+	List	   *results = NIL;
 	ListCell   *lc;
 
 	foreach(lc, run->results)
@@ -386,9 +394,9 @@ row_checks(const Run *run)
 		CheckResult *result = lfirst(lc);
 
 		if (result->status == DQ_FAILED && result->check->fail_sql)
-			checks = lappend(checks, result->check);
+			results = lappend(results, result);
 	}
-	return checks;
+	return results;
 }
 
 /*
@@ -404,17 +412,14 @@ dq_quarantine_failing(Run *run, const Quarantine *quarantine, Snapshot snapshot)
 	ListCell   *lc;
 
 	initStringInfo(&condition);
-	foreach(lc, row_checks(run))
+	foreach(lc, row_results(run))
 	{
-		Check	   *check = lfirst(lc);
+		CheckResult *result = lfirst(lc);
 
-		/* uniqueness needs a window, which cannot stand beside a condition */
-		if ((check->kind->actions & DQ_QUARANTINE) == 0)
-			continue;
-		reasons = lappend(reasons, check);
-		if (check->action == DQ_QUARANTINE)
+		reasons = lappend(reasons, result);
+		if (result->action == DQ_QUARANTINE)
 			appendStringInfo(&condition, "%s%s", condition.len > 0 ? " OR " : "",
-							 check->fail_sql);
+							 result->check->fail_sql);
 	}
 	return copy_rows(run, quarantine, reasons, condition.data, snapshot);
 }
@@ -425,7 +430,7 @@ dq_quarantine_failing(Run *run, const Quarantine *quarantine, Snapshot snapshot)
 int64
 dq_quarantine_batch(Run *run, const Quarantine *quarantine, Snapshot snapshot)
 {
-	return copy_rows(run, quarantine, row_checks(run), NULL, snapshot);
+	return copy_rows(run, quarantine, row_results(run), "true", snapshot);
 }
 
 /*

@@ -402,3 +402,37 @@ dq_text_list(Datum array)
 	}
 	return strings;
 }
+
+/* A text[] as text, as a parameter keeps it */
+char *
+dq_array_as_text(Datum array)
+{
+	Oid			function;
+	bool		is_varlena;
+
+	getTypeOutputInfo(TEXTARRAYOID, &function, &is_varlena);
+	return OidOutputFunctionCall(function, array);
+}
+
+Datum
+dq_array_from_text(const char *text)
+{
+	Oid			function;
+	Oid			typioparam;
+
+	getTypeInputInfo(TEXTARRAYOID, &function, &typioparam);
+	return OidInputFunctionCall(function, unconstify(char *, text), typioparam, -1);
+}
+
+/* Texts as literals, for people */
+char *
+dq_join_literals(List *texts)
+{
+	StringInfoData buf;
+	ListCell   *lc;
+
+	initStringInfo(&buf);
+	foreach(lc, texts)
+		appendStringInfo(&buf, "%s%s", buf.len > 0 ? ", " : "", dq_literal(lfirst(lc)));
+	return buf.data;
+}

@@ -59,5 +59,8 @@ extern char *dq_list_names(List *names);
 extern char *dq_tuple_names(List *names);
 extern Datum dq_text_array(List *strings);
 extern List *dq_text_list(Datum array);
+extern char *dq_array_as_text(Datum array);
+extern Datum dq_array_from_text(const char *text);
+extern char *dq_join_literals(List *texts);
 
 #endif							/* DQ_GATE_SPI_UTIL_H */

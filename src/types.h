@@ -127,6 +127,7 @@ typedef enum Evaluation
 {
 	EVAL_STATIC,				/* known from the columns and the row count */
 	EVAL_SCAN,					/* row rule, part of the shared scan */
+	EVAL_AGGREGATE,				/* rule over all rows, part of it as well */
 	EVAL_QUERY					/* a query of its own */
 } Evaluation;
 
@@ -136,6 +137,7 @@ typedef struct CheckKind
 	const char *name;
 	Evaluation	evaluation;
 	int			actions;		/* set of DqAction that it can take */
+	bool		rows;			/* it says of each row whether it fails */
 	bool		nulls_fail;		/* what NULL does unless the check says */
 
 	/* turn parameters into SQL and words */
@@ -145,6 +147,15 @@ typedef struct CheckKind
 	void		(*judge) (struct CheckResult *result, const ColumnMap *map,
 						  int64 row_count);
 } CheckKind;
+
+/* How many rows may fail, each a count or a rate; negative: not set */
+typedef struct Limits
+{
+	double		max_rate;
+	double		max_rows;
+	double		warn_above;
+	double		block_above;
+} Limits;
 
 /* One rule of a gate */
 typedef struct Check
@@ -156,14 +167,22 @@ typedef struct Check
 	bool		nulls_fail;
 	char	   *owner;
 	char	   *description;
+	List	   *tags;			/* of char * */
 	bool		declared;
 	char	   *origin;			/* "declared", or what it was derived from */
+
+	/* which rows it is about, and how many of them may fail; see limits.h */
+	char	   *filter;			/* for people; NULL: all rows */
+	char	   *filter_sql;		/* over alias "batch" */
+	Limits		limits;
+	bool		no_samples;
 
 	/* what the kind needs to know: parameters of a declared check ... */
 	List	   *params;			/* see params.h */
 
 	/* ... or where a derived one comes from */
 	Oid			constraint_oid;
+	Oid			ref_table;		/* the other table that it is about */
 	bool		nulls_distinct; /* uniqueness: NULLs differ from each other */
 
 	/* made by kind->compile */
@@ -173,6 +192,7 @@ typedef struct Check
 	char	   *null_sql;		/* row rule: true where the value is NULL */
 	char	   *rule_sql;		/* boolean whose false and NULL are counted at
 								 * once, in place of fail_sql and null_sql */
+	char	   *aggregate_sql;	/* EVAL_AGGREGATE: true on failure */
 	char	   *observed_sql;	/* aggregate shown as actual value */
 	char	   *probe_sql;		/* EVAL_QUERY: a count, 0 where it passes */
 	char	   *detail_sql;		/* EVAL_QUERY: failing rows and actual value */
@@ -186,6 +206,7 @@ typedef struct CheckResult
 {
 	Check	   *check;
 	DqStatus	status;
+	DqAction	action;			/* that of the check, or what its limits made it */
 	int64		examined;
 	int64		failing;
 	int64		nulls;

@@ -32,7 +32,7 @@ dq_verdict_name(DqVerdict verdict)
 static bool
 blocks(const CheckResult *result)
 {
-	switch (result->check->action)
+	switch (result->action)
 	{
 		case DQ_BLOCK:
 			return true;
@@ -66,8 +66,8 @@ dq_judge_run(Run *run)
 		run->failed = lappend(run->failed, result->check->name);
 		run->failures = lappend(run->failures,
 								psprintf("%s: %s%s", result->check->name, result->failure,
-										 result->check->action == DQ_BLOCK ? "" :
-										 psprintf(" (%s)", dq_action_name(result->check->action))));
+										 result->action == DQ_BLOCK ? "" :
+										 psprintf(" (%s)", dq_action_name(result->action))));
 		if (blocks(result))
 			run->passed = false;
 	}
@@ -108,7 +108,7 @@ dq_moves_rows(const Run *run)
 	{
 		CheckResult *result = lfirst(lc);
 
-		if (result->status == DQ_FAILED && result->check->action == DQ_QUARANTINE)
+		if (result->status == DQ_FAILED && result->action == DQ_QUARANTINE)
 			return true;
 	}
 	return false;

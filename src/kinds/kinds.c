@@ -21,6 +21,13 @@ static const CheckKind *const kinds[] = {
 	&dq_kind_referential,
 	&dq_kind_range,
 	&dq_kind_sql,
+	&dq_kind_accepted_values,
+	&dq_kind_rejected_values,
+	&dq_kind_pattern,
+	&dq_kind_like,
+	&dq_kind_length,
+	&dq_kind_row_count,
+	&dq_kind_freshness,
 };
 
 const CheckKind *
@@ -81,6 +88,17 @@ dq_usable_columns(Check *check, const ColumnMap *map)
 			return false;
 	}
 	return true;
+}
+
+/* Bounds in words; one of them may be open */
+char *
+dq_bounds_words(const char *min, const char *max)
+{
+	if (min == NULL)
+		return psprintf("at most %s", max);
+	if (max == NULL)
+		return psprintf("at least %s", min);
+	return psprintf("between %s and %s", min, max);
 }
 
 /* True where one of the columns is NULL */

@@ -22,12 +22,20 @@ extern const CheckKind dq_kind_check_constraint;
 extern const CheckKind dq_kind_referential;
 extern const CheckKind dq_kind_range;
 extern const CheckKind dq_kind_sql;
+extern const CheckKind dq_kind_accepted_values;
+extern const CheckKind dq_kind_rejected_values;
+extern const CheckKind dq_kind_pattern;
+extern const CheckKind dq_kind_like;
+extern const CheckKind dq_kind_length;
+extern const CheckKind dq_kind_row_count;
+extern const CheckKind dq_kind_freshness;
 
 extern const CheckKind *dq_find_kind(const char *name);
 
 extern Column *dq_usable_column(Check *check, const ColumnMap *map,
 								const char *name);
 extern bool dq_usable_columns(Check *check, const ColumnMap *map);
+extern char *dq_bounds_words(const char *min, const char *max);
 extern char *dq_any_null_sql(List *names);
 extern char *dq_value_rule_sql(const Check *check, const char *value,
 							   const char *failure);

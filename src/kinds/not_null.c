@@ -8,6 +8,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+#include "declare.h"
 #include "kinds/kinds.h"
 
 static void
@@ -36,6 +37,28 @@ const CheckKind dq_kind_not_null = {
 	.name = "not_null",
 	.evaluation = EVAL_SCAN,
 	.actions = DQ_ANY_ACTION,
+	.rows = true,
 	.nulls_fail = true,
 	.compile = not_null_compile,
 };
+
+PG_FUNCTION_INFO_V1(dq_gate_expect_not_null);
+
+/*
+ * expect_not_null(target, column_name, and the common arguments) declares that
+ * a column has a value in every row.
+ */
+Datum
+dq_gate_expect_not_null(PG_FUNCTION_ARGS)
+{
+	Declaration *decl = dq_begin_declaration(fcinfo, 0, &dq_kind_not_null);
+
+	dq_declare_columns(decl, list_make1(dq_required_text(fcinfo, 1, "column_name")));
+	dq_declare_common(fcinfo, 2, decl);
+	if (!decl->nulls_fail)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a check of type \"not_null\" cannot let NULL pass"),
+				 errhint("Give a tolerance with max_rate or max_rows.")));
+	return dq_finish_declaration(fcinfo, decl);
+}

@@ -107,6 +107,8 @@ range_compile(Check *check, const ColumnMap *map)
 	check->fail_sql = dq_value_rule_sql(check, value, failure.data);
 	if (has_nan(base))
 		value = psprintf("NULLIF(%s, 'NaN')", value);
+	if (check->filter_sql)
+		value = psprintf("CASE WHEN (%s) THEN %s END", check->filter_sql, value);
 	if (has_min_max(base))
 		check->observed_sql = psprintf("pg_catalog.min(%1$s)::pg_catalog.text || ' .. ' || pg_catalog.max(%1$s)::pg_catalog.text",
 									   value);
@@ -116,6 +118,7 @@ const CheckKind dq_kind_range = {
 	.name = "range",
 	.evaluation = EVAL_SCAN,
 	.actions = DQ_ANY_ACTION,
+	.rows = true,
 	.compile = range_compile,
 };
 
@@ -182,8 +185,8 @@ declared_bound(FunctionCallInfo fcinfo, int arg, const char *which,
 PG_FUNCTION_INFO_V1(dq_gate_expect_range);
 
 /*
- * expect_range(target, column_name, min, max, action, owner, name,
- * description, nulls) declares the bounds of a column.
+ * expect_range(target, column_name, min, max, and the common arguments)
+ * declares the bounds of a column.
  */
 Datum
 dq_gate_expect_range(PG_FUNCTION_ARGS)
@@ -198,11 +201,7 @@ dq_gate_expect_range(PG_FUNCTION_ARGS)
 	Identity	saved;
 
 	column = dq_declare_columns(decl, list_make1(dq_required_text(fcinfo, 1, "column_name")));
-	dq_declare_action(decl, dq_optional_text(fcinfo, 4));
-	decl->owner = dq_optional_text(fcinfo, 5);
-	decl->name = dq_optional_text(fcinfo, 6);
-	decl->description = dq_optional_text(fcinfo, 7);
-	dq_declare_nulls(decl, dq_optional_text(fcinfo, 8));
+	dq_declare_common(fcinfo, 4, decl);
 
 	type = lookup_type_cache(getBaseType(column->typid), TYPECACHE_LT_OPR |
 							 TYPECACHE_GT_OPR | TYPECACHE_CMP_PROC_FINFO);

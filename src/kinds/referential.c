@@ -10,6 +10,8 @@
 #include "access/htup_details.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_constraint.h"
+#include "miscadmin.h"
+#include "parser/parse_coerce.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -18,24 +20,35 @@
 
 #include "columns.h"
 #include "compat.h"
+#include "declare.h"
 #include "kinds/kinds.h"
-#include "miscadmin.h"
+#include "params.h"
 #include "spi_util.h"
+
+/* A foreign key is enforced all the same, a declared check by nobody else */
+static char **
+excuse(Check *check)
+{
+	return check->declared ? &check->broken : &check->unjudged;
+}
 
 /* Whether the role of the run sees all rows of the referenced table */
 static bool
 can_read_all(Check *check, Oid relid)
 {
+	const char *backstop = check->declared ? "" :
+		"; the foreign key itself is enforced when the batch is published";
+
 	if (!dq_schema_usage(get_rel_namespace(relid), GetUserId()) ||
 		pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
-		check->unjudged = psprintf("role %s may not read %s; the foreign key itself is enforced when the batch is published",
-								   quote_identifier(GetUserNameFromId(GetUserId(), false)),
-								   dq_relation_sql(relid));
+		*excuse(check) = psprintf("role %s may not read %s%s",
+								  quote_identifier(GetUserNameFromId(GetUserId(), false)),
+								  dq_relation_sql(relid), backstop);
 	else if (check_enable_rls(relid, GetUserId(), true) == RLS_ENABLED)
-		check->unjudged = psprintf("row-level security hides rows of %s from role %s; the foreign key itself is enforced when the batch is published",
-								   dq_relation_sql(relid),
-								   quote_identifier(GetUserNameFromId(GetUserId(), false)));
-	return check->unjudged == NULL;
+		*excuse(check) = psprintf("row-level security hides rows of %s from role %s%s",
+								  dq_relation_sql(relid),
+								  quote_identifier(GetUserNameFromId(GetUserId(), false)), backstop);
+	return check->unjudged == NULL && check->broken == NULL;
 }
 
 static bool
@@ -53,87 +66,170 @@ all_staged(const ColumnMap *map, List *names)
 	return true;
 }
 
-static void
-referential_compile(Check *check, const ColumnMap *map)
+/* How a check refers to the other table, whoever says so */
+typedef struct Reference
+{
+	Oid			parent;
+	List	   *parent_names;	/* of char * */
+	List	   *operators;		/* of Oid: parent = child */
+	bool		match_full;
+} Reference;
+
+static Reference *
+reference_of_constraint(const Check *check)
 {
 	HeapTuple	tuple = SearchSysCache1(CONSTROID, ObjectIdGetDatum(check->constraint_oid));
+	Reference  *ref = palloc0(sizeof(Reference));
 	Form_pg_constraint form;
 	int			nkeys;
 	AttrNumber	conkey[INDEX_MAX_KEYS];
 	AttrNumber	confkey[INDEX_MAX_KEYS];
 	Oid			operators[INDEX_MAX_KEYS];
-	Oid			parent;
-	bool		match_full;
-	List	   *parent_names = NIL;
-	StringInfoData join;
-	StringInfoData sibling;
-	char	   *orphan;
-	char	   *any_null;
 
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for constraint %u", check->constraint_oid);
 	form = (Form_pg_constraint) GETSTRUCT(tuple);
-	parent = form->confrelid;
-	match_full = form->confmatchtype == FKCONSTR_MATCH_FULL;
+	ref->parent = form->confrelid;
+	ref->match_full = form->confmatchtype == FKCONSTR_MATCH_FULL;
 	DeconstructFkConstraintRow(tuple, &nkeys, conkey, confkey, operators,
 							   NULL, NULL, NULL, NULL);
 	ReleaseSysCache(tuple);
-
-	initStringInfo(&join);
-	initStringInfo(&sibling);
 	for (int i = 0; i < nkeys; i++)
 	{
-		char	   *parent_name = get_attname(parent, confkey[i], false);
-		char	   *name = list_nth(check->columns, i);
-		char	   *operator = dq_operator_sql(operators[i]);
-		Oid			parent_type;
-		int32		parent_typmod;
-		Oid			parent_coll;
-		Column	   *column = dq_find_column(map, name);
-		char	   *value = psprintf("batch.%s", quote_identifier(name));
-
-		get_atttypetypmodcoll(parent, confkey[i], &parent_type, &parent_typmod, &parent_coll);
-		if (OidIsValid(parent_coll) && column->collid != parent_coll)
-			value = psprintf("%s COLLATE %s", value, dq_collation_sql(parent_coll));
-		appendStringInfo(&join, "%sparent.%s %s %s", i > 0 ? " AND " : "",
-						 quote_identifier(parent_name), operator, value);
-		appendStringInfo(&sibling, "%ssibling.%s %s %s", i > 0 ? " AND " : "",
-						 quote_identifier(parent_name), operator, value);
-		parent_names = lappend(parent_names, parent_name);
+		ref->parent_names = lappend(ref->parent_names, get_attname(ref->parent, confkey[i], false));
+		ref->operators = lappend_oid(ref->operators, operators[i]);
 	}
+	return ref;
+}
 
-	check->rule = psprintf("%s is in %s (%s)", dq_tuple_names(check->columns),
-						   dq_relation_sql(parent), dq_list_names(parent_names));
-	check->complaint = psprintf("%s is not in %s (%s)", dq_tuple_names(check->columns),
-								dq_relation_sql(parent), dq_list_names(parent_names));
+/*
+ * The equality of a column of the other table, if a value of the given type
+ * is one of its type as it is.
+ */
+static Oid
+equality_for(Oid parent, const char *parent_name, Oid child_type, Oid *parent_type)
+{
+	AttrNumber	attnum = get_attnum(parent, parent_name);
+	Oid			from = getBaseType(child_type);
+
+	*parent_type = InvalidOid;
+	if (attnum == InvalidAttrNumber)
+		return InvalidOid;
+	*parent_type = getBaseType(get_atttype(parent, attnum));
+	if (!can_coerce_type(1, &from, parent_type, COERCION_IMPLICIT))
+		return InvalidOid;
+	return dq_equality_operator(*parent_type);
+}
+
+static Reference *
+reference_of_declaration(Check *check, const ColumnMap *map)
+{
+	Reference  *ref = palloc0(sizeof(Reference));
+	ListCell   *pc;
+	ListCell   *cc;
+
+	if (!OidIsValid(check->ref_table))
+	{
+		check->broken = "the table that it refers to is gone";
+		return NULL;
+	}
+	ref->parent = check->ref_table;
+	ref->parent_names = dq_text_list(dq_array_from_text(dq_param(check->params, "ref_columns")));
+	forboth(pc, ref->parent_names, cc, check->columns)
+	{
+		Column	   *column = dq_find_column(map, lfirst(cc));
+		Oid			parent_type;
+		Oid			operator = InvalidOid;
+
+		if (column != NULL)
+			operator = equality_for(ref->parent, lfirst(pc), column->typid, &parent_type);
+		if (!OidIsValid(operator))
+			check->broken = psprintf("column %s cannot be compared with column %s of %s any more",
+									 quote_identifier(lfirst(cc)), quote_identifier(lfirst(pc)),
+									 dq_relation_sql(ref->parent));
+		ref->operators = lappend_oid(ref->operators, operator);
+	}
+	return check->broken ? NULL : ref;
+}
+
+/* Where a row of the other table, or of the batch again, is the one referred to */
+static char *
+join_sql(const Reference *ref, const Check *check, const ColumnMap *map, const char *alias)
+{
+	StringInfoData sql;
+	ListCell   *pc;
+	ListCell   *cc;
+	ListCell   *oc;
+
+	initStringInfo(&sql);
+	forthree(pc, ref->parent_names, cc, check->columns, oc, ref->operators)
+	{
+		Column	   *column = dq_find_column(map, lfirst(cc));
+		char	   *value = psprintf("batch.%s", quote_identifier(lfirst(cc)));
+		Oid			type;
+		int32		typmod;
+		Oid			collation;
+
+		get_atttypetypmodcoll(ref->parent, get_attnum(ref->parent, lfirst(pc)),
+							  &type, &typmod, &collation);
+		if (OidIsValid(collation) && column->collid != collation)
+			value = psprintf("%s COLLATE %s", value, dq_collation_sql(collation));
+		appendStringInfo(&sql, "%s%s.%s %s %s", sql.len > 0 ? " AND " : "", alias,
+						 quote_identifier(lfirst(pc)), dq_operator_sql(lfirst_oid(oc)), value);
+	}
+	return sql.data;
+}
+
+static void
+referential_compile(Check *check, const ColumnMap *map)
+{
+	Reference  *ref = check->declared ? reference_of_declaration(check, map) :
+		reference_of_constraint(check);
+	char	   *orphan;
+	char	   *any_null;
+	char	   *condition;
+	char	   *to;
+
+	if (ref == NULL)
+	{
+		check->rule = psprintf("%s is in another table", dq_tuple_names(check->columns));
+		return;
+	}
+	to = psprintf("%s (%s)", dq_relation_sql(ref->parent), dq_list_names(ref->parent_names));
+	check->rule = psprintf("%s is in %s", dq_tuple_names(check->columns), to);
+	check->complaint = psprintf("%s is not in %s", dq_tuple_names(check->columns), to);
 	if (!dq_usable_columns(check, map) || !OidIsValid(map->staging) ||
-		!can_read_all(check, parent))
+		!can_read_all(check, ref->parent))
 		return;
 
 	orphan = psprintf("NOT EXISTS (SELECT 1 FROM %s AS parent WHERE %s)",
-					  dq_relation_sql(parent), join.data);
-	if (parent == map->target)
+					  dq_relation_sql(ref->parent), join_sql(ref, check, map, "parent"));
+	if (ref->parent == map->target)
 	{
 		/* the rows that it refers to may come with the same batch */
 		check->reads_target = true;
-		if (all_staged(map, parent_names))
+		if (all_staged(map, ref->parent_names))
 			orphan = psprintf("%s AND NOT EXISTS (SELECT 1 FROM %s WHERE %s)", orphan,
-							  dq_source_sql(map, "sibling"), sibling.data);
+							  dq_source_sql(map, "sibling"), join_sql(ref, check, map, "sibling"));
 	}
 
 	any_null = dq_any_null_sql(check->columns);
 	check->null_sql = any_null;
-	if (match_full && nkeys > 1)
+	if (ref->match_full && list_length(check->columns) > 1)
 	{
 		StringInfoData columns;
 
 		initStringInfo(&columns);
 		dq_append_names(&columns, check->columns, "batch.");
-		check->fail_sql = psprintf("(pg_catalog.num_nonnulls(%s) BETWEEN 1 AND %d OR (NOT %s AND %s))",
-								   columns.data, nkeys - 1, any_null, orphan);
+		condition = psprintf("(pg_catalog.num_nonnulls(%s) BETWEEN 1 AND %d OR (NOT %s AND %s))",
+							 columns.data, list_length(check->columns) - 1, any_null, orphan);
 	}
+	else if (check->nulls_fail)
+		condition = psprintf("(%s OR %s)", any_null, orphan);
 	else
-		check->fail_sql = psprintf("(NOT %s AND %s)", any_null, orphan);
+		condition = psprintf("(NOT %s AND %s)", any_null, orphan);
+	check->fail_sql = check->filter_sql ?
+		psprintf("((%s) IS TRUE AND %s)", check->filter_sql, condition) : condition;
 	check->probe_sql = psprintf("SELECT pg_catalog.count(*) FROM %s WHERE %s",
 								dq_source_sql(map, "batch"), check->fail_sql);
 }
@@ -142,5 +238,56 @@ const CheckKind dq_kind_referential = {
 	.name = "referential",
 	.evaluation = EVAL_QUERY,
 	.actions = DQ_ANY_ACTION,
+	.rows = true,
 	.compile = referential_compile,
 };
+
+PG_FUNCTION_INFO_V1(dq_gate_expect_referential);
+
+/*
+ * expect_referential(target, columns, ref_table, ref_columns, and the common
+ * arguments) declares that the values of columns stand in another table;
+ * without ref_columns in columns of the same names.
+ */
+Datum
+dq_gate_expect_referential(PG_FUNCTION_ARGS)
+{
+	Declaration *decl = dq_begin_declaration(fcinfo, 0, &dq_kind_referential);
+	List	   *ref_columns;
+	ListCell   *pc;
+	ListCell   *cc;
+
+	dq_declare_columns(decl, dq_required_names(fcinfo, 1, "columns"));
+	decl->ref_table = dq_required_oid(fcinfo, 2, "ref_table");
+	ref_columns = PG_ARGISNULL(3) ? decl->columns : dq_required_names(fcinfo, 3, "ref_columns");
+	if (list_length(ref_columns) != list_length(decl->columns))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"columns\" and \"ref_columns\" must be as many")));
+	forboth(pc, ref_columns, cc, decl->columns)
+	{
+		Column	   *column = dq_find_column(decl->map, lfirst(cc));
+		Oid			parent_type;
+
+		if (!OidIsValid(equality_for(decl->ref_table, lfirst(pc), column->typid, &parent_type)))
+		{
+			if (!OidIsValid(parent_type))
+				ereport(ERROR,
+						(errcode(ERRCODE_UNDEFINED_COLUMN),
+						 errmsg("column %s of %s does not exist", quote_identifier(lfirst(pc)),
+								dq_relation_sql(decl->ref_table))));
+			ereport(ERROR,
+					(errcode(ERRCODE_DATATYPE_MISMATCH),
+					 errmsg("column %s of gate %s, of type %s, cannot be compared with column %s of %s, of type %s",
+							quote_identifier(column->name), decl->gate->name,
+							format_type_be(column->typid), quote_identifier(lfirst(pc)),
+							dq_relation_sql(decl->ref_table), format_type_be(parent_type)),
+					 errhint("Use dq_gate.expect_sql with a cast: EXISTS (SELECT FROM ... WHERE ...).")));
+		}
+	}
+	decl->params = dq_set_param(decl->params, "ref_columns",
+								dq_array_as_text(dq_text_array(ref_columns)));
+	decl->reads_target = decl->ref_table == decl->gate->target;
+	dq_declare_common(fcinfo, 4, decl);
+	return dq_finish_declaration(fcinfo, decl);
+}

@@ -32,5 +32,6 @@ const CheckKind dq_kind_type_fit = {
 	.name = "type_fit",
 	.evaluation = EVAL_SCAN,
 	.actions = DQ_ANY_ACTION,
+	.rows = true,
 	.compile = type_fit_compile,
 };

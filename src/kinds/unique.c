@@ -12,6 +12,7 @@
 #include "utils/lsyscache.h"
 
 #include "columns.h"
+#include "declare.h"
 #include "kinds/kinds.h"
 #include "spi_util.h"
 
@@ -104,12 +105,18 @@ unique_compile(Check *check, const ColumnMap *map)
 		return;
 
 	source = dq_source_sql(map, "batch");
+	/* by default NULLs differ from each other, as in SQL */
+	if (check->declared)
+		check->nulls_distinct = !check->nulls_fail;
 	condition = check->nulls_distinct ? psprintf("NOT %s", any_null) : NULL;
+	if (check->filter_sql)
+		condition = condition ? psprintf("%s AND (%s)", condition, check->filter_sql) :
+			psprintf("(%s)", check->filter_sql);
 	groups = groups_sql(source, check->columns, "batch.", condition);
 	check->null_sql = any_null;
 
 	/* the form that costs least where nothing is wrong */
-	if (check->nulls_distinct && is_integer(map, check->columns))
+	if (check->nulls_distinct && is_integer(map, check->columns) && !check->filter_sql)
 		check->probe_sql = psprintf("SELECT pg_catalog.count(%1$s) - pg_catalog.count(DISTINCT %1$s) FROM %2$s",
 									columns, source);
 	else
@@ -121,15 +128,20 @@ unique_compile(Check *check, const ColumnMap *map)
 								 " FROM %s", groups);
 	check->sample_sql = groups_sample_sql(groups, check->columns);
 
-	/* a window, since the row alone does not know */
-	check->fail_sql = psprintf("(%s pg_catalog.count(*) OVER (PARTITION BY %s) > 1)",
-							   condition ? psprintf("%s AND", condition) : "", columns);
+	/* a window, since the row alone does not know; over the rows that count */
+	if (check->filter_sql)
+		check->fail_sql = psprintf("((%1$s) IS TRUE AND pg_catalog.count(*) FILTER (WHERE (%1$s) IS TRUE) OVER (PARTITION BY %2$s) > 1)",
+								   condition, columns);
+	else
+		check->fail_sql = psprintf("(%s pg_catalog.count(*) OVER (PARTITION BY %s) > 1)",
+								   condition ? psprintf("%s AND", condition) : "", columns);
 }
 
 const CheckKind dq_kind_unique = {
 	.name = "unique",
 	.evaluation = EVAL_QUERY,
-	.actions = DQ_BATCH_ACTION,
+	.actions = DQ_ANY_ACTION,
+	.rows = true,
 	.compile = unique_compile,
 };
 
@@ -161,3 +173,31 @@ const CheckKind dq_kind_unique_in_target = {
 	.actions = DQ_BATCH_ACTION,
 	.compile = unique_in_target_compile,
 };
+
+PG_FUNCTION_INFO_V1(dq_gate_expect_unique);
+
+/*
+ * expect_unique(target, columns, and the common arguments) declares that
+ * columns are unique in the batch.
+ */
+Datum
+dq_gate_expect_unique(PG_FUNCTION_ARGS)
+{
+	Declaration *decl = dq_begin_declaration(fcinfo, 0, &dq_kind_unique);
+	ListCell   *lc;
+
+	dq_declare_columns(decl, dq_required_names(fcinfo, 1, "columns"));
+	foreach(lc, decl->columns)
+	{
+		Column	   *column = dq_find_column(decl->map, lfirst(lc));
+
+		if (!OidIsValid(dq_equality_operator(column->typid)))
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_FUNCTION),
+					 errmsg("column %s of gate %s has type %s, which has no equality operator",
+							quote_identifier(column->name), decl->gate->name,
+							format_type_be(column->typid))));
+	}
+	dq_declare_common(fcinfo, 2, decl);
+	return dq_finish_declaration(fcinfo, decl);
+}

@@ -1,0 +1,270 @@
+/*
+ * expect.sql
+ *
+ * Declaring checks, one function a kind.  The arguments from action on are
+ * the same for all of them.
+ */
+
+CREATE FUNCTION dq_gate.expect_not_null(
+	target pg_catalog.regclass,
+	column_name pg_catalog.text,
+	action pg_catalog.text DEFAULT 'block',
+	owner pg_catalog.text DEFAULT NULL,
+	name pg_catalog.text DEFAULT NULL,
+	description pg_catalog.text DEFAULT NULL,
+	nulls pg_catalog.text DEFAULT NULL,
+	filter pg_catalog.text DEFAULT NULL,
+	max_rate pg_catalog.float8 DEFAULT NULL,
+	max_rows pg_catalog.float8 DEFAULT NULL,
+	warn_above pg_catalog.float8 DEFAULT NULL,
+	block_above pg_catalog.float8 DEFAULT NULL,
+	tags pg_catalog.text[] DEFAULT NULL,
+	samples pg_catalog.bool DEFAULT true)
+RETURNS pg_catalog.text
+AS 'MODULE_PATHNAME', 'dq_gate_expect_not_null'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dq_gate.expect_not_null IS
+	'declare that a column has a value in every row';
+
+CREATE FUNCTION dq_gate.expect_range(
+	target pg_catalog.regclass,
+	column_name pg_catalog.text,
+	min "any" DEFAULT NULL,
+	max "any" DEFAULT NULL,
+	action pg_catalog.text DEFAULT 'block',
+	owner pg_catalog.text DEFAULT NULL,
+	name pg_catalog.text DEFAULT NULL,
+	description pg_catalog.text DEFAULT NULL,
+	nulls pg_catalog.text DEFAULT NULL,
+	filter pg_catalog.text DEFAULT NULL,
+	max_rate pg_catalog.float8 DEFAULT NULL,
+	max_rows pg_catalog.float8 DEFAULT NULL,
+	warn_above pg_catalog.float8 DEFAULT NULL,
+	block_above pg_catalog.float8 DEFAULT NULL,
+	tags pg_catalog.text[] DEFAULT NULL,
+	samples pg_catalog.bool DEFAULT true)
+RETURNS pg_catalog.text
+AS 'MODULE_PATHNAME', 'dq_gate_expect_range'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dq_gate.expect_range IS
+	'declare that a column lies between min and max, both included; NULL leaves a side open';
+
+CREATE FUNCTION dq_gate.expect_accepted_values(
+	target pg_catalog.regclass,
+	column_name pg_catalog.text,
+	accepted pg_catalog.text[],
+	action pg_catalog.text DEFAULT 'block',
+	owner pg_catalog.text DEFAULT NULL,
+	name pg_catalog.text DEFAULT NULL,
+	description pg_catalog.text DEFAULT NULL,
+	nulls pg_catalog.text DEFAULT NULL,
+	filter pg_catalog.text DEFAULT NULL,
+	max_rate pg_catalog.float8 DEFAULT NULL,
+	max_rows pg_catalog.float8 DEFAULT NULL,
+	warn_above pg_catalog.float8 DEFAULT NULL,
+	block_above pg_catalog.float8 DEFAULT NULL,
+	tags pg_catalog.text[] DEFAULT NULL,
+	samples pg_catalog.bool DEFAULT true)
+RETURNS pg_catalog.text
+AS 'MODULE_PATHNAME', 'dq_gate_expect_accepted_values'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dq_gate.expect_accepted_values IS
+	'declare that a column has one of these values';
+
+CREATE FUNCTION dq_gate.expect_rejected_values(
+	target pg_catalog.regclass,
+	column_name pg_catalog.text,
+	rejected pg_catalog.text[],
+	action pg_catalog.text DEFAULT 'block',
+	owner pg_catalog.text DEFAULT NULL,
+	name pg_catalog.text DEFAULT NULL,
+	description pg_catalog.text DEFAULT NULL,
+	nulls pg_catalog.text DEFAULT NULL,
+	filter pg_catalog.text DEFAULT NULL,
+	max_rate pg_catalog.float8 DEFAULT NULL,
+	max_rows pg_catalog.float8 DEFAULT NULL,
+	warn_above pg_catalog.float8 DEFAULT NULL,
+	block_above pg_catalog.float8 DEFAULT NULL,
+	tags pg_catalog.text[] DEFAULT NULL,
+	samples pg_catalog.bool DEFAULT true)
+RETURNS pg_catalog.text
+AS 'MODULE_PATHNAME', 'dq_gate_expect_rejected_values'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dq_gate.expect_rejected_values IS
+	'declare that a column has none of these values';
+
+CREATE FUNCTION dq_gate.expect_pattern(
+	target pg_catalog.regclass,
+	column_name pg_catalog.text,
+	pattern pg_catalog.text,
+	action pg_catalog.text DEFAULT 'block',
+	owner pg_catalog.text DEFAULT NULL,
+	name pg_catalog.text DEFAULT NULL,
+	description pg_catalog.text DEFAULT NULL,
+	nulls pg_catalog.text DEFAULT NULL,
+	filter pg_catalog.text DEFAULT NULL,
+	max_rate pg_catalog.float8 DEFAULT NULL,
+	max_rows pg_catalog.float8 DEFAULT NULL,
+	warn_above pg_catalog.float8 DEFAULT NULL,
+	block_above pg_catalog.float8 DEFAULT NULL,
+	tags pg_catalog.text[] DEFAULT NULL,
+	samples pg_catalog.bool DEFAULT true)
+RETURNS pg_catalog.text
+AS 'MODULE_PATHNAME', 'dq_gate_expect_pattern'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dq_gate.expect_pattern IS
+	'declare that the text of a column matches a POSIX regular expression';
+
+CREATE FUNCTION dq_gate.expect_like(
+	target pg_catalog.regclass,
+	column_name pg_catalog.text,
+	pattern pg_catalog.text,
+	action pg_catalog.text DEFAULT 'block',
+	owner pg_catalog.text DEFAULT NULL,
+	name pg_catalog.text DEFAULT NULL,
+	description pg_catalog.text DEFAULT NULL,
+	nulls pg_catalog.text DEFAULT NULL,
+	filter pg_catalog.text DEFAULT NULL,
+	max_rate pg_catalog.float8 DEFAULT NULL,
+	max_rows pg_catalog.float8 DEFAULT NULL,
+	warn_above pg_catalog.float8 DEFAULT NULL,
+	block_above pg_catalog.float8 DEFAULT NULL,
+	tags pg_catalog.text[] DEFAULT NULL,
+	samples pg_catalog.bool DEFAULT true)
+RETURNS pg_catalog.text
+AS 'MODULE_PATHNAME', 'dq_gate_expect_like'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dq_gate.expect_like IS
+	'declare that the text of a column matches a LIKE pattern';
+
+CREATE FUNCTION dq_gate.expect_length(
+	target pg_catalog.regclass,
+	column_name pg_catalog.text,
+	min pg_catalog.int4 DEFAULT NULL,
+	max pg_catalog.int4 DEFAULT NULL,
+	action pg_catalog.text DEFAULT 'block',
+	owner pg_catalog.text DEFAULT NULL,
+	name pg_catalog.text DEFAULT NULL,
+	description pg_catalog.text DEFAULT NULL,
+	nulls pg_catalog.text DEFAULT NULL,
+	filter pg_catalog.text DEFAULT NULL,
+	max_rate pg_catalog.float8 DEFAULT NULL,
+	max_rows pg_catalog.float8 DEFAULT NULL,
+	warn_above pg_catalog.float8 DEFAULT NULL,
+	block_above pg_catalog.float8 DEFAULT NULL,
+	tags pg_catalog.text[] DEFAULT NULL,
+	samples pg_catalog.bool DEFAULT true)
+RETURNS pg_catalog.text
+AS 'MODULE_PATHNAME', 'dq_gate_expect_length'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dq_gate.expect_length IS
+	'declare how long the text of a column is, in characters; of a bytea in bytes, of an array in elements';
+
+CREATE FUNCTION dq_gate.expect_unique(
+	target pg_catalog.regclass,
+	columns pg_catalog.text[],
+	action pg_catalog.text DEFAULT 'block',
+	owner pg_catalog.text DEFAULT NULL,
+	name pg_catalog.text DEFAULT NULL,
+	description pg_catalog.text DEFAULT NULL,
+	nulls pg_catalog.text DEFAULT NULL,
+	filter pg_catalog.text DEFAULT NULL,
+	max_rate pg_catalog.float8 DEFAULT NULL,
+	max_rows pg_catalog.float8 DEFAULT NULL,
+	warn_above pg_catalog.float8 DEFAULT NULL,
+	block_above pg_catalog.float8 DEFAULT NULL,
+	tags pg_catalog.text[] DEFAULT NULL,
+	samples pg_catalog.bool DEFAULT true)
+RETURNS pg_catalog.text
+AS 'MODULE_PATHNAME', 'dq_gate_expect_unique'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dq_gate.expect_unique IS
+	'declare that columns are unique in the batch';
+
+CREATE FUNCTION dq_gate.expect_referential(
+	target pg_catalog.regclass,
+	columns pg_catalog.text[],
+	ref_table pg_catalog.regclass,
+	ref_columns pg_catalog.text[] DEFAULT NULL,
+	action pg_catalog.text DEFAULT 'block',
+	owner pg_catalog.text DEFAULT NULL,
+	name pg_catalog.text DEFAULT NULL,
+	description pg_catalog.text DEFAULT NULL,
+	nulls pg_catalog.text DEFAULT NULL,
+	filter pg_catalog.text DEFAULT NULL,
+	max_rate pg_catalog.float8 DEFAULT NULL,
+	max_rows pg_catalog.float8 DEFAULT NULL,
+	warn_above pg_catalog.float8 DEFAULT NULL,
+	block_above pg_catalog.float8 DEFAULT NULL,
+	tags pg_catalog.text[] DEFAULT NULL,
+	samples pg_catalog.bool DEFAULT true)
+RETURNS pg_catalog.text
+AS 'MODULE_PATHNAME', 'dq_gate_expect_referential'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dq_gate.expect_referential IS
+	'declare that the values of columns stand in another table';
+
+CREATE FUNCTION dq_gate.expect_sql(
+	target pg_catalog.regclass,
+	name pg_catalog.text,
+	expression pg_catalog.text,
+	action pg_catalog.text DEFAULT 'block',
+	owner pg_catalog.text DEFAULT NULL,
+	description pg_catalog.text DEFAULT NULL,
+	nulls pg_catalog.text DEFAULT NULL,
+	filter pg_catalog.text DEFAULT NULL,
+	max_rate pg_catalog.float8 DEFAULT NULL,
+	max_rows pg_catalog.float8 DEFAULT NULL,
+	warn_above pg_catalog.float8 DEFAULT NULL,
+	block_above pg_catalog.float8 DEFAULT NULL,
+	tags pg_catalog.text[] DEFAULT NULL,
+	samples pg_catalog.bool DEFAULT true)
+RETURNS pg_catalog.text
+AS 'MODULE_PATHNAME', 'dq_gate_expect_sql'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dq_gate.expect_sql IS
+	'declare that a boolean expression over the columns of a staged row is true';
+
+CREATE FUNCTION dq_gate.expect_row_count(
+	target pg_catalog.regclass,
+	min pg_catalog.int8 DEFAULT NULL,
+	max pg_catalog.int8 DEFAULT NULL,
+	action pg_catalog.text DEFAULT 'block',
+	owner pg_catalog.text DEFAULT NULL,
+	name pg_catalog.text DEFAULT NULL,
+	description pg_catalog.text DEFAULT NULL,
+	nulls pg_catalog.text DEFAULT NULL,
+	filter pg_catalog.text DEFAULT NULL,
+	max_rate pg_catalog.float8 DEFAULT NULL,
+	max_rows pg_catalog.float8 DEFAULT NULL,
+	warn_above pg_catalog.float8 DEFAULT NULL,
+	block_above pg_catalog.float8 DEFAULT NULL,
+	tags pg_catalog.text[] DEFAULT NULL,
+	samples pg_catalog.bool DEFAULT true)
+RETURNS pg_catalog.text
+AS 'MODULE_PATHNAME', 'dq_gate_expect_row_count'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dq_gate.expect_row_count IS
+	'declare how many rows a batch has';
+
+CREATE FUNCTION dq_gate.expect_freshness(
+	target pg_catalog.regclass,
+	column_name pg_catalog.text,
+	max_age pg_catalog.interval,
+	action pg_catalog.text DEFAULT 'block',
+	owner pg_catalog.text DEFAULT NULL,
+	name pg_catalog.text DEFAULT NULL,
+	description pg_catalog.text DEFAULT NULL,
+	nulls pg_catalog.text DEFAULT NULL,
+	filter pg_catalog.text DEFAULT NULL,
+	max_rate pg_catalog.float8 DEFAULT NULL,
+	max_rows pg_catalog.float8 DEFAULT NULL,
+	warn_above pg_catalog.float8 DEFAULT NULL,
+	block_above pg_catalog.float8 DEFAULT NULL,
+	tags pg_catalog.text[] DEFAULT NULL,
+	samples pg_catalog.bool DEFAULT true)
+RETURNS pg_catalog.text
+AS 'MODULE_PATHNAME', 'dq_gate_expect_freshness'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dq_gate.expect_freshness IS
+	'declare that the latest value of a column is no older than max_age';

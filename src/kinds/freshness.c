@@ -1,0 +1,104 @@
+/*
+ * freshness.c
+ *		The latest value of a column is no older than so much.
+ *
+ * A timestamp without time zone, and the end of the day that a date is, are
+ * read as UTC, never in the time zone of the session.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/timestamp.h"
+
+#include "columns.h"
+#include "declare.h"
+#include "kinds/kinds.h"
+#include "params.h"
+#include "spi_util.h"
+
+/* A value as a point in time, NULL where its type is none */
+static char *
+instant_sql(Oid typid, const char *value)
+{
+	switch (getBaseType(typid))
+	{
+		case TIMESTAMPTZOID:
+			return pstrdup(value);
+		case TIMESTAMPOID:
+			return psprintf("pg_catalog.timezone('UTC', %s)", value);
+		case DATEOID:
+			return psprintf("pg_catalog.timezone('UTC', (%s + 1)::pg_catalog.timestamp)", value);
+		default:
+			return NULL;
+	}
+}
+
+static void
+freshness_compile(Check *check, const ColumnMap *map)
+{
+	const char *name = quote_identifier(linitial(check->columns));
+	char	   *max_age = dq_param(check->params, "max_age");
+	Column	   *column;
+	char	   *latest;
+
+	check->rule = psprintf("latest %s no older than %s", name, max_age);
+	check->complaint = psprintf("latest %s is older than %s", name, max_age);
+	column = dq_usable_column(check, map, linitial(check->columns));
+	if (column == NULL)
+		return;
+	latest = instant_sql(column->typid, psprintf("batch.%s", name));
+	if (latest == NULL)
+	{
+		check->broken = psprintf("type %s of column %s is no point in time",
+								 format_type_be(column->typid), name);
+		return;
+	}
+	latest = psprintf("pg_catalog.max(%s)", latest);
+	check->null_sql = psprintf("(batch.%s IS NULL)", name);
+	/* no value at all is not fresh */
+	check->aggregate_sql = psprintf("(%s >= pg_catalog.now() - %s::pg_catalog.interval) IS NOT TRUE",
+									latest, dq_literal(max_age));
+	check->observed_sql = psprintf("pg_catalog.timezone('UTC', %s)::pg_catalog.text || ' UTC'", latest);
+}
+
+const CheckKind dq_kind_freshness = {
+	.name = "freshness",
+	.evaluation = EVAL_AGGREGATE,
+	.actions = DQ_BATCH_ACTION,
+	.compile = freshness_compile,
+};
+
+PG_FUNCTION_INFO_V1(dq_gate_expect_freshness);
+
+/*
+ * expect_freshness(target, column_name, max_age, and the common arguments)
+ * declares how old the latest value of a column may be.
+ */
+Datum
+dq_gate_expect_freshness(PG_FUNCTION_ARGS)
+{
+	Declaration *decl = dq_begin_declaration(fcinfo, 0, &dq_kind_freshness);
+	Column	   *column = dq_declare_columns(decl, list_make1(dq_required_text(fcinfo, 1, "column_name")));
+	Identity	saved;
+
+	if (instant_sql(column->typid, "") == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("column %s of gate %s has type %s, which is no point in time",
+						quote_identifier(column->name), decl->gate->name,
+						format_type_be(column->typid)),
+				 errhint("A date, a timestamp or a timestamp with time zone is.")));
+	if (PG_ARGISNULL(2))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"max_age\" must not be NULL")));
+	dq_assume(&saved, GetUserId(), PHASE_EVIDENCE);
+	decl->params = dq_set_param(decl->params, "max_age",
+								DatumGetCString(DirectFunctionCall1(interval_out, PG_GETARG_DATUM(2))));
+	dq_resume(&saved);
+	dq_declare_common(fcinfo, 3, decl);
+	return dq_finish_declaration(fcinfo, decl);
+}

@@ -1,0 +1,101 @@
+/*
+ * pattern.c
+ *		The text of a column matches a regular expression, or a LIKE pattern.
+ */
+#include "postgres.h"
+
+#include "utils/builtins.h"
+
+#include "columns.h"
+#include "declare.h"
+#include "kinds/kinds.h"
+#include "params.h"
+#include "spi_util.h"
+
+static void
+pattern_compile(Check *check, const ColumnMap *map)
+{
+	const char *name = quote_identifier(linitial(check->columns));
+	const char *operator = check->kind == &dq_kind_pattern ? "~" : "~~";
+	const char *word = check->kind == &dq_kind_pattern ? "match" : "be like";
+	char	   *pattern = dq_literal(dq_param(check->params, "pattern"));
+
+	check->rule = psprintf("%s must %s %s", name, word, pattern);
+	check->complaint = psprintf("%s does not %s %s", name, word, pattern);
+	if (dq_usable_column(check, map, linitial(check->columns)) == NULL)
+		return;
+	check->null_sql = psprintf("(batch.%s IS NULL)", name);
+	check->fail_sql = dq_value_rule_sql(check, psprintf("batch.%s", name),
+										psprintf("NOT batch.%s::pg_catalog.text OPERATOR(pg_catalog.%s) %s",
+												 name, operator, pattern));
+}
+
+const CheckKind dq_kind_pattern = {
+	.name = "pattern",
+	.evaluation = EVAL_SCAN,
+	.actions = DQ_ANY_ACTION,
+	.rows = true,
+	.compile = pattern_compile,
+};
+
+const CheckKind dq_kind_like = {
+	.name = "like",
+	.evaluation = EVAL_SCAN,
+	.actions = DQ_ANY_ACTION,
+	.rows = true,
+	.compile = pattern_compile,
+};
+
+/* Let the server itself say whether it takes the pattern */
+static void
+try_pattern(void *arg)
+{
+	dq_execute(arg, 0, NULL, NULL, NULL, true);
+	dq_free_result();
+}
+
+static Datum
+declare_pattern(FunctionCallInfo fcinfo, const CheckKind *kind)
+{
+	Declaration *decl = dq_begin_declaration(fcinfo, 0, kind);
+	char	   *pattern = dq_required_text(fcinfo, 2, "pattern");
+	ErrorData  *error;
+
+	dq_declare_columns(decl, list_make1(dq_required_text(fcinfo, 1, "column_name")));
+	if (!dq_attempt(try_pattern,
+					psprintf("SELECT 'x'::pg_catalog.text OPERATOR(pg_catalog.%s) %s",
+							 kind == &dq_kind_pattern ? "~" : "~~", dq_literal(pattern)),
+					&error))
+		ereport(ERROR,
+				(errcode(error->sqlerrcode),
+				 errmsg("pattern %s for column %s of gate %s is not valid",
+						dq_literal(pattern), quote_identifier(linitial(decl->columns)),
+						decl->gate->name),
+				 errdetail("%s", dq_error_text(error))));
+	decl->params = dq_set_param(decl->params, "pattern", pattern);
+	dq_declare_common(fcinfo, 3, decl);
+	return dq_finish_declaration(fcinfo, decl);
+}
+
+PG_FUNCTION_INFO_V1(dq_gate_expect_pattern);
+PG_FUNCTION_INFO_V1(dq_gate_expect_like);
+
+/*
+ * expect_pattern(target, column_name, pattern, and the common arguments)
+ * declares a POSIX regular expression.
+ */
+Datum
+dq_gate_expect_pattern(PG_FUNCTION_ARGS)
+{
+	return declare_pattern(fcinfo, &dq_kind_pattern);
+}
+
+/*
+ * expect_like(target, column_name, pattern, and the common arguments) declares
+ * a LIKE pattern.
+ */
+Datum
+dq_gate_expect_like(PG_FUNCTION_ARGS)
+{
+	return declare_pattern(fcinfo, &dq_kind_like);
+}

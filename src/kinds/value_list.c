@@ -1,0 +1,156 @@
+/*
+ * value_list.c
+ *		A column with one of some values, or with none of them.
+ */
+#include "postgres.h"
+
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "columns.h"
+#include "declare.h"
+#include "kinds/kinds.h"
+#include "params.h"
+#include "spi_util.h"
+
+/* A text tried out as a value of a type */
+typedef struct ValueTrial
+{
+	Oid			typid;
+	char	   *text;
+} ValueTrial;
+
+static void
+try_value(void *arg)
+{
+	ValueTrial *trial = arg;
+	Oid			function;
+	Oid			typioparam;
+
+	getTypeInputInfo(trial->typid, &function, &typioparam);
+	(void) OidInputFunctionCall(function, trial->text, typioparam, -1);
+}
+
+/*
+ * The values as an array of the column's type, NULL if none is of that type:
+ * a label that an enum does not have is a value that no row has.
+ */
+static char *
+list_sql(List *values, Oid typid)
+{
+	StringInfoData sql;
+	ListCell   *lc;
+
+	initStringInfo(&sql);
+	foreach(lc, values)
+	{
+		ValueTrial	trial = {typid, lfirst(lc)};
+		ErrorData  *error;
+
+		if (!dq_attempt(try_value, &trial, &error))
+		{
+			FreeErrorData(error);
+			continue;
+		}
+		appendStringInfo(&sql, "%s%s::%s", sql.len > 0 ? ", " : "", dq_literal(trial.text),
+						 dq_type_sql(typid, -1));
+	}
+	return sql.len > 0 ? psprintf("ARRAY[%s]", sql.data) : NULL;
+}
+
+static void
+value_list_compile(Check *check, const ColumnMap *map)
+{
+	const char *name = quote_identifier(linitial(check->columns));
+	bool		accepted = check->kind == &dq_kind_accepted_values;
+	List	   *values = dq_text_list(dq_array_from_text(dq_param(check->params, "values")));
+	Column	   *column;
+	Oid			base;
+	char	   *list;
+	char	   *value;
+
+	check->rule = psprintf("%s %s (%s)", name, accepted ? "in" : "not in",
+						   dq_join_literals(values));
+	check->complaint = psprintf("%s %s (%s)", name, accepted ? "not in" : "in",
+								dq_join_literals(values));
+	column = dq_usable_column(check, map, linitial(check->columns));
+	if (column == NULL)
+		return;
+	base = getBaseType(column->typid);
+	if (!OidIsValid(dq_equality_operator(base)))
+	{
+		check->broken = psprintf("type %s of column %s has no equality operator",
+								 format_type_be(column->typid), name);
+		return;
+	}
+
+	value = psprintf("batch.%s", name);
+	list = list_sql(values, base);
+	check->null_sql = psprintf("(%s IS NULL)", value);
+	check->fail_sql = dq_value_rule_sql(check, value,
+										list == NULL ? (accepted ? "true" : "false") :
+										psprintf("%s %s %s ANY (%s)", accepted ? "NOT" : "", value,
+												 dq_operator_sql(dq_equality_operator(base)), list));
+}
+
+const CheckKind dq_kind_accepted_values = {
+	.name = "accepted_values",
+	.evaluation = EVAL_SCAN,
+	.actions = DQ_ANY_ACTION,
+	.rows = true,
+	.compile = value_list_compile,
+};
+
+const CheckKind dq_kind_rejected_values = {
+	.name = "rejected_values",
+	.evaluation = EVAL_SCAN,
+	.actions = DQ_ANY_ACTION,
+	.rows = true,
+	.compile = value_list_compile,
+};
+
+static Datum
+declare_list(FunctionCallInfo fcinfo, const CheckKind *kind, const char *argument)
+{
+	Declaration *decl = dq_begin_declaration(fcinfo, 0, kind);
+	Column	   *column = dq_declare_columns(decl, list_make1(dq_required_text(fcinfo, 1, "column_name")));
+
+	if (PG_ARGISNULL(2) || dq_text_list(PG_GETARG_DATUM(2)) == NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"%s\" must hold at least one value", argument)));
+	if (!OidIsValid(dq_equality_operator(column->typid)))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("column %s of gate %s has type %s, which has no equality operator",
+						quote_identifier(column->name), decl->gate->name,
+						format_type_be(column->typid)),
+				 errhint("Use dq_gate.expect_sql with an expression over the column.")));
+	decl->params = dq_set_param(decl->params, "values",
+								dq_array_as_text(PG_GETARG_DATUM(2)));
+	dq_declare_common(fcinfo, 3, decl);
+	return dq_finish_declaration(fcinfo, decl);
+}
+
+PG_FUNCTION_INFO_V1(dq_gate_expect_accepted_values);
+PG_FUNCTION_INFO_V1(dq_gate_expect_rejected_values);
+
+/*
+ * expect_accepted_values(target, column_name, accepted, and the common
+ * arguments) declares the values that a column may have.
+ */
+Datum
+dq_gate_expect_accepted_values(PG_FUNCTION_ARGS)
+{
+	return declare_list(fcinfo, &dq_kind_accepted_values, "accepted");
+}
+
+/*
+ * expect_rejected_values(target, column_name, rejected, and the common
+ * arguments) declares the values that a column may not have.
+ */
+Datum
+dq_gate_expect_rejected_values(PG_FUNCTION_ARGS)
+{
+	return declare_list(fcinfo, &dq_kind_rejected_values, "rejected");
+}
