@@ -225,6 +225,27 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dq_gate.expect_sql IS
 	'declare that a boolean expression over the columns of a staged row is true';
 
+CREATE FUNCTION dq_gate.expect_query(
+	target pg_catalog.regclass,
+	name pg_catalog.text,
+	query pg_catalog.text,
+	action pg_catalog.text DEFAULT 'block',
+	owner pg_catalog.text DEFAULT NULL,
+	description pg_catalog.text DEFAULT NULL,
+	nulls pg_catalog.text DEFAULT NULL,
+	filter pg_catalog.text DEFAULT NULL,
+	max_rate pg_catalog.float8 DEFAULT NULL,
+	max_rows pg_catalog.float8 DEFAULT NULL,
+	warn_above pg_catalog.float8 DEFAULT NULL,
+	block_above pg_catalog.float8 DEFAULT NULL,
+	tags pg_catalog.text[] DEFAULT NULL,
+	samples pg_catalog.bool DEFAULT true)
+RETURNS pg_catalog.text
+AS 'MODULE_PATHNAME', 'dq_gate_expect_query'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dq_gate.expect_query IS
+	'declare that a query returns no rows: it finds what is wrong';
+
 CREATE FUNCTION dq_gate.expect_row_count(
 	target pg_catalog.regclass,
 	min pg_catalog.int8 DEFAULT NULL,

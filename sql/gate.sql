@@ -10,12 +10,13 @@ CREATE FUNCTION dq_gate.create_gate(target pg_catalog.regclass,
 									layer pg_catalog.text DEFAULT NULL,
 									owner pg_catalog.text DEFAULT NULL,
 									description pg_catalog.text DEFAULT NULL,
-									run_as pg_catalog.regrole DEFAULT NULL)
+									run_as pg_catalog.regrole DEFAULT NULL,
+									enforce pg_catalog.bool DEFAULT NULL)
 RETURNS pg_catalog.regclass
 AS 'MODULE_PATHNAME', 'dq_gate_create_gate'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dq_gate.create_gate(pg_catalog.regclass, pg_catalog.regclass, pg_catalog.text[],
-	pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.regrole) IS
+	pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.regrole, pg_catalog.bool) IS
 	'register a gate for a target table';
 
 CREATE FUNCTION dq_gate.alter_gate(target pg_catalog.regclass,
@@ -24,12 +25,13 @@ CREATE FUNCTION dq_gate.alter_gate(target pg_catalog.regclass,
 								   layer pg_catalog.text DEFAULT NULL,
 								   owner pg_catalog.text DEFAULT NULL,
 								   description pg_catalog.text DEFAULT NULL,
-								   run_as pg_catalog.regrole DEFAULT NULL)
+								   run_as pg_catalog.regrole DEFAULT NULL,
+									enforce pg_catalog.bool DEFAULT NULL)
 RETURNS pg_catalog.regclass
 AS 'MODULE_PATHNAME', 'dq_gate_alter_gate'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dq_gate.alter_gate(pg_catalog.regclass, pg_catalog.regclass, pg_catalog.text[],
-	pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.regrole) IS
+	pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.regrole, pg_catalog.bool) IS
 	'change a gate; what is NULL stays, an empty text or array goes back to the default';
 
 CREATE FUNCTION dq_gate.drop_gate(target pg_catalog.regclass)

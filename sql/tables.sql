@@ -14,6 +14,7 @@ CREATE TABLE dq_gate.gates (
 	owner		pg_catalog.text,
 	description	pg_catalog.text,
 	run_as		pg_catalog.regrole NOT NULL,
+	enforce		pg_catalog.bool NOT NULL DEFAULT true,
 	created_by	pg_catalog.name NOT NULL DEFAULT SESSION_USER,
 	created_at	pg_catalog.timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp()
 );
@@ -24,6 +25,7 @@ COMMENT ON COLUMN dq_gate.gates.staging IS 'the table where batches land, if the
 COMMENT ON COLUMN dq_gate.gates.key IS 'merge key; NULL takes it from the primary key of the target';
 COMMENT ON COLUMN dq_gate.gates.layer IS 'label such as bronze, silver or gold';
 COMMENT ON COLUMN dq_gate.gates.owner IS 'accountable person or team, free text';
+COMMENT ON COLUMN dq_gate.gates.enforce IS 'false while the gate is calibrated: checks are logged, and neither block nor move rows';
 COMMENT ON COLUMN dq_gate.gates.run_as IS 'the role that every run of the gate acts as, whoever calls it';
 
 CREATE TABLE dq_gate.checks (
@@ -73,6 +75,7 @@ CREATE TABLE dq_gate.runs (
 				CHECK (verdict IN ('published', 'rejected', 'failed', 'skipped', 'audited')),
 	passed		pg_catalog.bool NOT NULL,
 	published	pg_catalog.bool NOT NULL,
+	enforced	pg_catalog.bool NOT NULL DEFAULT true,
 	row_count	pg_catalog.int8,
 	inserted	pg_catalog.int8,
 	updated		pg_catalog.int8,
@@ -104,6 +107,7 @@ COMMENT ON TABLE dq_gate.runs IS
 COMMENT ON COLUMN dq_gate.runs.target IS 'the target; NULL once it is dropped';
 COMMENT ON COLUMN dq_gate.runs.gate IS 'qualified name of the target when the run was made';
 COMMENT ON COLUMN dq_gate.runs.passed IS 'the audit passed: no check that blocks has failed';
+COMMENT ON COLUMN dq_gate.runs.enforced IS 'false: the checks were evaluated, but neither blocked nor moved rows';
 COMMENT ON COLUMN dq_gate.runs.published IS 'the batch, less its quarantined rows, is in the target';
 COMMENT ON COLUMN dq_gate.runs.row_count IS
 	'rows staged; equals inserted + updated + unchanged + quarantined + dropped unless the run was a dry run';

@@ -16,6 +16,7 @@ static const struct
 {
 	{DQ_BLOCK, "block"},
 	{DQ_QUARANTINE, "quarantine"},
+	{DQ_DROP, "drop"},
 	{DQ_WARN, "warn"},
 };
 

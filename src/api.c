@@ -76,9 +76,17 @@ outcome(const Run *run)
 	switch (run->verdict)
 	{
 		case DQ_VERDICT_PUBLISHED:
-			return run->quarantined == 0 ? "published" :
-				psprintf("published without " INT64_FORMAT " quarantined row%s",
-						 run->quarantined, run->quarantined == 1 ? "" : "s");
+			if (!run->gate->enforce)
+				return "published, checks not enforced";
+			if (run->quarantined > 0 && run->dropped > 0)
+				return psprintf("published without " INT64_FORMAT " quarantined and "
+								INT64_FORMAT " dropped rows", run->quarantined, run->dropped);
+			if (run->quarantined > 0 || run->dropped > 0)
+				return psprintf("published without " INT64_FORMAT " %s row%s",
+								run->quarantined + run->dropped,
+								run->quarantined > 0 ? "quarantined" : "dropped",
+								run->quarantined + run->dropped == 1 ? "" : "s");
+			return "published";
 		case DQ_VERDICT_REJECTED:
 			return "rejected";
 		case DQ_VERDICT_PUBLISH_FAILED:
@@ -267,7 +275,7 @@ connect_here(void)
 static void
 set_gate(FunctionCallInfo fcinfo, Gate *gate)
 {
-	dq_check_nargs(fcinfo, 7);
+	dq_check_nargs(fcinfo, 8);
 	if (!PG_ARGISNULL(1))
 	{
 		gate->staging = PG_GETARG_OID(1);
@@ -292,6 +300,9 @@ set_gate(FunctionCallInfo fcinfo, Gate *gate)
 					 errdetail("Gate %s is to run as that role.", gate->name)));
 	}
 
+	if (!PG_ARGISNULL(7))
+		gate->enforce = PG_GETARG_BOOL(7);
+
 	dq_lock_table(gate->target, AccessShareLock);
 	(void) dq_match_columns(gate, InvalidOid, true);
 	dq_save_gate(gate);
@@ -299,7 +310,7 @@ set_gate(FunctionCallInfo fcinfo, Gate *gate)
 }
 
 /*
- * create_gate(target, staging, key, layer, owner, description, run_as)
+ * create_gate(target, staging, key, layer, owner, description, run_as, enforce)
  * registers a gate.
  */
 Datum
@@ -337,8 +348,8 @@ registered_gate(Oid target)
 }
 
 /*
- * alter_gate(target, staging, key, layer, owner, description, run_as) changes
- * a gate: NULL leaves a property, empty takes it back.
+ * alter_gate(target, staging, key, layer, owner, description, run_as, enforce)
+ * changes a gate: NULL leaves a property, empty takes it back.
  */
 Datum
 dq_gate_alter_gate(PG_FUNCTION_ARGS)
@@ -419,7 +430,7 @@ dq_gate_checks_of(PG_FUNCTION_ARGS)
 		values[8] = nulls[8] ? (Datum) 0 : CStringGetTextDatum(check->description);
 		nulls[9] = check->filter == NULL;
 		values[9] = nulls[9] ? (Datum) 0 : CStringGetTextDatum(check->filter);
-		nulls[10] = !check->kind->rows;
+		nulls[10] = !dq_has_limits(&check->limits);
 		values[10] = nulls[10] ? (Datum) 0 : CStringGetTextDatum(dq_describe_limits(check));
 		nulls[11] = check->tags == NIL;
 		values[11] = dq_text_array(check->tags);

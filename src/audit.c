@@ -128,7 +128,13 @@ run_step(DqStep step, void *arg, const char *check, List *results)
 		ListCell   *lc;
 
 		foreach(lc, results)
-			set_error(lfirst(lc), text);
+		{
+			CheckResult *result = lfirst(lc);
+
+			/* the text of an error may hold a value */
+			set_error(result, result->check->no_samples ?
+					  psprintf("SQLSTATE %s", unpack_sql_state(error->sqlerrcode)) : text);
+		}
 		FreeErrorData(error);
 	}
 }
@@ -337,7 +343,10 @@ judge_rows(const Audit *audit, CheckResult *result)
 		StringInfoData message;
 
 		initStringInfo(&message);
-		if (check->detail_sql && result->actual)
+		if (!check->kind->rows)
+			appendStringInfo(&message, INT64_FORMAT " row%s: %s", result->failing,
+							 result->failing == 1 ? "" : "s", check->complaint);
+		else if (check->detail_sql && result->actual)
 			appendStringInfo(&message, "%s: %s", check->complaint, result->actual);
 		else
 			appendStringInfo(&message, INT64_FORMAT " of " INT64_FORMAT " row%s: %s",

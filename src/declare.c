@@ -68,7 +68,9 @@ Oid
 dq_required_oid(FunctionCallInfo fcinfo, int arg, const char *name)
 {
 	if (PG_ARGISNULL(arg))
-		refuse_null(name);
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"%s\" must not be NULL", name)));
 	return PG_GETARG_OID(arg);
 }
 
@@ -140,6 +142,9 @@ dq_begin_declaration(FunctionCallInfo fcinfo, int target_arg, const CheckKind *k
 	decl->gate = dq_open_gate(target);
 	dq_lock_table(target, AccessShareLock);
 	decl->map = dq_match_columns(decl->gate, InvalidOid, false);
+	/* until the declaration is finished; an error drops it */
+	dq_push_context(&decl->context, "declaring a check of %s",
+					psprintf("type \"%s\" for gate %s", kind->name, decl->gate->name));
 	return decl;
 }
 
@@ -205,22 +210,64 @@ declare_nulls(Declaration *decl, const char *nulls)
 				 errhint("NULL can \"fail\" or \"pass\".")));
 }
 
+typedef enum LimitKind
+{
+	LIMIT_RATE,
+	LIMIT_ROWS,
+	LIMIT_LEVEL
+} LimitKind;
+
 /* A limit given as an argument, negative where it is not */
 static double
-declare_limit(FunctionCallInfo fcinfo, int arg, bool rate, const char *name)
+declare_limit(FunctionCallInfo fcinfo, int arg, LimitKind kind, const char *name)
 {
 	double		value;
 
 	if (PG_ARGISNULL(arg))
 		return -1;
 	value = PG_GETARG_FLOAT8(arg);
-	if (!(value >= 0) || (rate && value > 1) || (value > 1 && value != rint(value)))
+	if (!(value >= 0 && value < 1e15) || (kind == LIMIT_RATE && value > 1) ||
+		(value != rint(value) && (kind == LIMIT_ROWS || value > 1)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s cannot be %g", name, value),
-				 rate ? errhint("It is a rate from 0 to 1, such as 0.01 for one row in a hundred.") :
+				 kind == LIMIT_RATE ?
+				 errhint("It is a rate from 0 to 1, such as 0.01 for one row in a hundred.") :
+				 kind == LIMIT_ROWS ? errhint("It is a whole number of rows.") :
 				 errhint("Below 1 it is a rate, such as 0.01 for one row in a hundred; from 1 on it is a whole number of rows.")));
 	return value;
+}
+
+/* Whether one level is above another, as far as that can be known */
+static bool
+level_above(double a, double b)
+{
+	bool		rates = (a > 0 && a < 1) == (b > 0 && b < 1);
+
+	return a >= 0 && b >= 0 && rates && a > b;
+}
+
+/* Limits that contradict each other, or the action, would not do what they say */
+static void
+check_limits(const Declaration *decl)
+{
+	const Limits *limits = &decl->limits;
+
+	if (limits->warn_above >= 0 &&
+		!(decl->action == DQ_WARN || (decl->action == DQ_BLOCK && limits->block_above >= 0)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"warn_above\" has no meaning with the action \"%s\"%s",
+						dq_action_name(decl->action),
+						decl->action == DQ_BLOCK ? " alone" : ""),
+				 decl->action == DQ_BLOCK ?
+				 errhint("Give \"block_above\" as well, or a tolerance with \"max_rows\" or \"max_rate\".") :
+				 errhint("Give a tolerance with \"max_rows\" or \"max_rate\".")));
+	if (level_above(limits->warn_above, limits->block_above) ||
+		(limits->block_above >= 1 && limits->max_rows >= limits->block_above))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"block_above\" must be above the other limits")));
 }
 
 /* Refuse an option that the kind has no use for */
@@ -243,6 +290,7 @@ dq_declare_expression(Declaration *decl, const char *what, const char *text,
 					  List **columns)
 {
 	Oid			target = decl->gate->target;
+	bool		rule_is_filter = strcmp(what, "filter") == 0;
 	DqErrorContext context;
 	RuleColumns needs;
 	Identity	saved;
@@ -254,24 +302,28 @@ dq_declare_expression(Declaration *decl, const char *what, const char *text,
 					psprintf("%s of check %s of gate %s", what, quote_identifier(decl->name),
 							 decl->gate->name) :
 					psprintf("%s of a check of gate %s", what, decl->gate->name));
-	rule = dq_parse_rule(text, target);
+	rule = dq_parse_rule(text, target, what);
 	dq_rule_columns(rule, target, &needs);
 	if (needs.whole_row || needs.system)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("a rule cannot use a %s", needs.whole_row ? "whole row" : "system column"),
+				 errmsg("a %s cannot use a %s", what, needs.whole_row ? "whole row" : "system column"),
 				 errhint("Name the columns that it is about.")));
 	if (dq_rule_is_unnameable(rule))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("a rule cannot compare with an operator that its text does not name"),
+				 errmsg("a %s cannot compare with an operator that its text does not name", what),
 				 errdetail("IS DISTINCT FROM, NULLIF, CASE ... WHEN, comparisons of rows and JOIN USING cannot say from which schema their operator is, and this one is not in pg_catalog."),
 				 errhint("Write the comparison with the operator itself, such as a = b.")));
-	if (decl->action == DQ_QUARANTINE && contain_volatile_functions(rule))
+	if ((decl->action == DQ_QUARANTINE || decl->action == DQ_DROP || rule_is_filter) &&
+		contain_volatile_functions(rule))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a rule that calls a volatile function cannot take the action \"quarantine\""),
-				 errdetail("A row could pass when it is counted and fail when it is moved."),
+				 rule_is_filter ? errmsg("a filter cannot call a volatile function") :
+				 errmsg("a rule that calls a volatile function cannot take the action \"%s\"",
+						dq_action_name(decl->action)),
+				 errdetail("It could say one thing of a row when it is counted, and another when it is moved."),
+				 rule_is_filter ? errhint("Use a function marked STABLE or IMMUTABLE.") :
 				 errhint("Use a function marked STABLE or IMMUTABLE, or the action \"block\" or \"warn\".")));
 	*columns = needs.names;
 	decl->reads_target = decl->reads_target || dq_rule_reads(rule, target);
@@ -306,16 +358,18 @@ dq_declare_common(FunctionCallInfo fcinfo, int first, Declaration *decl)
 		static const char *const names[] = {
 			"nulls", "filter", "max_rate", "max_rows", "warn_above", "block_above"
 		};
+		int			refused = decl->kind->counts ? 2 : lengthof(names);
 
-		for (int i = 0; i < (int) lengthof(names); i++)
+		for (int i = 0; i < refused; i++)
 			refuse_option(decl, !PG_ARGISNULL(arg + i), names[i]);
 	}
 	declare_nulls(decl, dq_optional_text(fcinfo, arg++));
 	decl->filter = dq_optional_text(fcinfo, arg++);
-	decl->limits.max_rate = declare_limit(fcinfo, arg++, true, "max_rate");
-	decl->limits.max_rows = declare_limit(fcinfo, arg++, false, "max_rows");
-	decl->limits.warn_above = declare_limit(fcinfo, arg++, false, "warn_above");
-	decl->limits.block_above = declare_limit(fcinfo, arg++, false, "block_above");
+	decl->limits.max_rate = declare_limit(fcinfo, arg++, LIMIT_RATE, "max_rate");
+	decl->limits.max_rows = declare_limit(fcinfo, arg++, LIMIT_ROWS, "max_rows");
+	decl->limits.warn_above = declare_limit(fcinfo, arg++, LIMIT_LEVEL, "warn_above");
+	decl->limits.block_above = declare_limit(fcinfo, arg++, LIMIT_LEVEL, "block_above");
+	check_limits(decl);
 	if (!PG_ARGISNULL(arg))
 		decl->tags = dq_text_list(PG_GETARG_DATUM(arg));
 	arg++;
@@ -452,6 +506,7 @@ dq_finish_declaration(FunctionCallInfo fcinfo, Declaration *decl)
 			   " $12, $13, $14, $15, $16, $17, $18, $19, $20)",
 			   lengthof(types), types, values, nulls, false);
 	dq_resume(&saved);
+	dq_pop_context(&decl->context);
 	SPI_finish();
 
 	return CStringGetTextDatum(decl->name);

@@ -7,11 +7,13 @@
 
 #include "types.h"
 
+#include "error_context.h"
 #include "fmgr.h"
 
 /* A check being declared */
 typedef struct Declaration
 {
+	DqErrorContext context;
 	Gate	   *gate;
 	ColumnMap  *map;
 	const CheckKind *kind;

@@ -18,6 +18,7 @@
 #include "nodes/nodeFuncs.h"
 #include "nodes/parsenodes.h"
 #include "optimizer/optimizer.h"
+#include "parser/analyze.h"
 #include "parser/parse_coerce.h"
 #include "parser/parse_collate.h"
 #include "parser/parse_expr.h"
@@ -65,40 +66,62 @@ parse_single_expression(const char *statement)
 	return target->val;
 }
 
+/* A text being parsed, of which the parser sees a longer one */
+typedef struct ParsedText
+{
+	ErrorContextCallback callback;
+	const char *text;
+	int			prefix;
+} ParsedText;
+
 /* An error in a rule points into the rule, not into the statement around it */
 static void
-point_into_rule(void *arg)
+point_into_text(void *arg)
 {
-	const char *text = arg;
+	ParsedText *parsed = arg;
 	int			position = geterrposition();
 
 	if (position > 0)
 	{
 		errposition(0);
-		internalerrposition(Max(1, position - (int) strlen(STATEMENT_PREFIX)));
-		internalerrquery(text);
+		internalerrposition(Max(1, position - parsed->prefix));
+		internalerrquery(parsed->text);
 	}
 	else
-		errcontext("rule \"%s\"", text);
+		errcontext("\"%s\"", parsed->text);
+}
+
+static void
+begin_text(ParsedText *parsed, const char *text, int prefix)
+{
+	parsed->text = text;
+	parsed->prefix = prefix;
+	parsed->callback.callback = point_into_text;
+	parsed->callback.arg = parsed;
+	parsed->callback.previous = error_context_stack;
+	error_context_stack = &parsed->callback;
+}
+
+static void
+end_text(const ParsedText *parsed)
+{
+	error_context_stack = parsed->callback.previous;
 }
 
 /*
  * Parse a rule with the current search_path.
  */
 Node *
-dq_parse_rule(const char *text, Oid target)
+dq_parse_rule(const char *text, Oid target, const char *what)
 {
 	ParseState *pstate = make_parsestate(NULL);
 	Relation	rel = table_open(target, AccessShareLock);
 	ParseNamespaceItem *item;
 	char	   *statement = psprintf(STATEMENT_PREFIX "%s", text);
 	Node	   *rule;
-	ErrorContextCallback callback;
+	ParsedText	parsed;
 
-	callback.callback = point_into_rule;
-	callback.arg = unconstify(char *, text);
-	callback.previous = error_context_stack;
-	error_context_stack = &callback;
+	begin_text(&parsed, text, strlen(STATEMENT_PREFIX));
 
 	pstate->p_sourcetext = statement;
 	item = addRangeTableEntryForRelation(pstate, rel, AccessShareLock,
@@ -106,13 +129,42 @@ dq_parse_rule(const char *text, Oid target)
 	addNSItemToQuery(pstate, item, true, true, true);
 
 	rule = transformExpr(pstate, parse_single_expression(statement), EXPR_KIND_WHERE);
-	rule = coerce_to_boolean(pstate, rule, "rule");
+	rule = coerce_to_boolean(pstate, rule, what);
 	assign_expr_collations(pstate, rule);
 
-	error_context_stack = callback.previous;
+	end_text(&parsed);
 	table_close(rel, NoLock);
 	free_parsestate(pstate);
 	return rule;
+}
+
+/*
+ * Parse a query of a check with the current search_path: one SELECT that only
+ * reads.
+ */
+Node *
+dq_parse_query(const char *text)
+{
+	ParsedText	parsed;
+	List	   *statements;
+	Query	   *query;
+
+	begin_text(&parsed, text, 0);
+	statements = raw_parser(text, RAW_PARSE_DEFAULT);
+	if (list_length(statements) != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("a check must be one query"),
+				 errdetail("Found %d statements.", list_length(statements))));
+	query = parse_analyze_fixedparams(linitial_node(RawStmt, statements), text, NULL, 0, NULL);
+	if (query->commandType != CMD_SELECT || query->utilityStmt != NULL ||
+		query->hasModifyingCTE || query->rowMarks != NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a check must be a query that only reads"),
+				 errhint("Use a SELECT that returns the rows that are wrong.")));
+	end_text(&parsed);
+	return (Node *) query;
 }
 
 /*

@@ -48,10 +48,11 @@ dq_resolve_gate(Oid target)
 	gate->target = target;
 	gate->name = dq_relation_sql(target);
 	gate->run_as = GetUserId();
+	gate->enforce = true;
 
 	dq_assume(&saved, dq_extension_owner(), PHASE_LOG);
 	if (dq_execute("SELECT staging::pg_catalog.oid, key, layer, owner, description,"
-				   " run_as::pg_catalog.oid FROM dq_gate.gates WHERE target = $1",
+				   " run_as::pg_catalog.oid, enforce FROM dq_gate.gates WHERE target = $1",
 				   1, types, values, NULL, false) > 0)
 	{
 		bool		isnull;
@@ -67,6 +68,7 @@ dq_resolve_gate(Oid target)
 		gate->description = dq_result_text(0, 5);
 		value = dq_result_datum(0, 6, &isnull);
 		gate->run_as = DatumGetObjectId(value);
+		gate->enforce = DatumGetBool(dq_result_datum(0, 7, &isnull));
 	}
 	dq_resume(&saved);
 
@@ -352,9 +354,9 @@ void
 dq_save_gate(const Gate *gate)
 {
 	Oid			types[] = {REGCLASSOID, REGCLASSOID, TEXTARRAYOID, TEXTOID,
-	TEXTOID, TEXTOID, REGROLEOID};
-	Datum		values[7];
-	char		nulls[8] = "       ";
+	TEXTOID, TEXTOID, REGROLEOID, BOOLOID};
+	Datum		values[8];
+	char		nulls[9] = "        ";
 	Identity	saved;
 
 	values[0] = ObjectIdGetDatum(gate->target);
@@ -366,14 +368,16 @@ dq_save_gate(const Gate *gate)
 	values[4] = optional_text(gate->owner, &nulls[4]);
 	values[5] = optional_text(gate->description, &nulls[5]);
 	values[6] = ObjectIdGetDatum(gate->run_as);
+	values[7] = BoolGetDatum(gate->enforce);
 
 	dq_assume(&saved, dq_extension_owner(), PHASE_LOG);
-	dq_execute("INSERT INTO dq_gate.gates (target, staging, key, layer, owner, description, run_as)"
-			   " VALUES ($1, $2, $3, $4, $5, $6, $7)"
+	dq_execute("INSERT INTO dq_gate.gates (target, staging, key, layer, owner, description, run_as, enforce)"
+			   " VALUES ($1, $2, $3, $4, $5, $6, $7, $8)"
 			   " ON CONFLICT (target) DO UPDATE SET staging = EXCLUDED.staging,"
 			   " key = EXCLUDED.key, layer = EXCLUDED.layer, owner = EXCLUDED.owner,"
-			   " description = EXCLUDED.description, run_as = EXCLUDED.run_as",
-			   7, types, values, nulls, false);
+			   " description = EXCLUDED.description, run_as = EXCLUDED.run_as,"
+			   " enforce = EXCLUDED.enforce",
+			   8, types, values, nulls, false);
 	dq_resume(&saved);
 }
 

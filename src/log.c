@@ -129,6 +129,7 @@ dq_log_run(const Run *run)
 	add_text(&row, dq_verdict_name(run->verdict));
 	add(&row, BOOLOID, BoolGetDatum(run->passed), false);
 	add(&row, BOOLOID, BoolGetDatum(run->published), false);
+	add(&row, BOOLOID, BoolGetDatum(run->gate->enforce), false);
 	add_count(&row, run->row_count);
 	add_count(&row, run->inserted);
 	add_count(&row, run->updated);
@@ -154,12 +155,12 @@ dq_log_run(const Run *run)
 
 	dq_assume(&saved, dq_extension_owner(), PHASE_LOG);
 	dq_execute("INSERT INTO dq_gate.runs (run_id, target, gate, staging, batch_id, as_of, verdict,"
-			   " passed, published, row_count, inserted, updated, unchanged, deleted, quarantined,"
+			   " passed, published, enforced, row_count, inserted, updated, unchanged, deleted, quarantined,"
 			   " dropped, checks_run, checks_failed, failures, error, error_sqlstate, quarantine,"
 			   " layer, owner, called_by, run_as, application_name, started_at, audit_time,"
 			   " publish_time, duration)"
 			   " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,"
-			   " $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31)",
+			   " $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32)",
 			   row.count, row.types, row.values, row.nulls, false);
 	foreach(lc, run->results)
 		log_result(run, lfirst(lc), ++check_no);

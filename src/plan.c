@@ -107,12 +107,14 @@ name_is_taken(List *checks, const char *name)
 static void
 apply_filter(Check *check)
 {
-	if (check->filter_sql == NULL || check->kind->evaluation != EVAL_SCAN)
+	if (check->filter_sql == NULL)
+		return;
+	if (check->null_sql)
+		check->null_sql = psprintf("((%s) IS TRUE AND %s)", check->filter_sql, check->null_sql);
+	if (check->kind->evaluation != EVAL_SCAN)
 		return;
 	if (check->fail_sql)
 		check->fail_sql = psprintf("((%s) IS TRUE AND %s)", check->filter_sql, check->fail_sql);
-	if (check->null_sql)
-		check->null_sql = psprintf("((%s) IS TRUE AND %s)", check->filter_sql, check->null_sql);
 	if (check->rule_sql)
 		check->rule_sql = psprintf("CASE WHEN (%s) THEN (%s) ELSE true END",
 								   check->filter_sql, check->rule_sql);
@@ -214,6 +216,9 @@ dq_make_plan(const Gate *gate, const ColumnMap *map)
 
 		check->kind->compile(check, map);
 		apply_filter(check);
+		/* the smallest and the largest value are values */
+		if (check->no_samples)
+			check->observed_sql = NULL;
 		plan->reads_target |= check->reads_target;
 	}
 	dq_resume(&saved);

@@ -337,10 +337,13 @@ reasons_sql(List *results)
 	return sql.data;
 }
 
-/* Copy staged rows, those that a condition picks, with their reasons */
+/*
+ * Copy staged rows, those that a condition picks, with their reasons, and the
+ * number of the run times a sign.
+ */
 static int64
 copy_rows(Run *run, const Quarantine *quarantine, List *results,
-		  const char *condition, Snapshot snapshot)
+		  const char *sign, const char *condition, Snapshot snapshot)
 {
 	Oid			types[3] = {INT8OID, TEXTOID, TIMESTAMPTZOID};
 	Datum		values[3] = {Int64GetDatum(run->run_id),
@@ -370,9 +373,9 @@ copy_rows(Run *run, const Quarantine *quarantine, List *results,
 		appendStringInfo(&places, ", found.value_%d", foreach_current_index(lc));
 	}
 	/* a subquery, so that the condition may hold a window */
-	appendStringInfo(&sql, ") SELECT $1, $2, $3, found.failed%s FROM (SELECT %s, (%s)%s FROM %s)"
-					 " AS found (failed, moved%s) WHERE found.moved",
-					 places.data, reasons_sql(results), condition, kept.data,
+	appendStringInfo(&sql, ") SELECT $1 * found.sign, $2, $3, found.failed%s FROM (SELECT %s, %s, (%s)%s FROM %s)"
+					 " AS found (failed, sign, moved%s) WHERE found.moved",
+					 places.data, reasons_sql(results), sign, condition, kept.data,
 					 dq_source_sql(run->map, "batch"), names.data);
 
 	dq_assume(&saved, run->gate->run_as, PHASE_EVIDENCE);
@@ -399,29 +402,60 @@ row_results(const Run *run)
 	return results;
 }
 
+/* True for a row that fails a check with that action */
+static char *
+fails_sql(List *results, DqAction action)
+{
+	StringInfoData sql;
+	ListCell   *lc;
+
+	initStringInfo(&sql);
+	foreach(lc, results)
+	{
+		CheckResult *result = lfirst(lc);
+
+		if (result->action == action)
+			appendStringInfo(&sql, "%s%s", sql.len > 0 ? " OR " : "", result->check->fail_sql);
+	}
+	return sql.len > 0 ? sql.data : "false";
+}
+
 /*
  * Move out of the batch the rows that fail a check whose action is to
- * quarantine them, with the names of all checks that they fail.  Returns
- * their number.
+ * quarantine or to drop them, with the names of all checks that they fail.
+ * Returns their number.
+ *
+ * Rows to be dropped are in quarantine as well, under the negative number of
+ * the run, until the publish has passed them by; see dq_forget_dropped.
  */
 int64
 dq_quarantine_failing(Run *run, const Quarantine *quarantine, Snapshot snapshot)
 {
-	StringInfoData condition;
-	List	   *reasons = NIL;
-	ListCell   *lc;
+	List	   *results = row_results(run);
+	char	   *kept = fails_sql(results, DQ_QUARANTINE);
+	char	   *dropped = fails_sql(results, DQ_DROP);
 
-	initStringInfo(&condition);
-	foreach(lc, row_results(run))
-	{
-		CheckResult *result = lfirst(lc);
+	return copy_rows(run, quarantine, results,
+					 psprintf("CASE WHEN %s THEN 1 ELSE -1 END", kept),
+					 psprintf("%s OR %s", kept, dropped), snapshot);
+}
 
-		reasons = lappend(reasons, result);
-		if (result->action == DQ_QUARANTINE)
-			appendStringInfo(&condition, "%s%s", condition.len > 0 ? " OR " : "",
-							 result->check->fail_sql);
-	}
-	return copy_rows(run, quarantine, reasons, condition.data, snapshot);
+/*
+ * Delete the rows that were to be dropped.  Returns their number.
+ */
+int64
+dq_forget_dropped(const Run *run, const Quarantine *quarantine)
+{
+	Oid			types[1] = {INT8OID};
+	Datum		values[1] = {Int64GetDatum(-run->run_id)};
+	Identity	saved;
+	int64		dropped;
+
+	dq_assume(&saved, relation_owner(quarantine->relid), PHASE_EVIDENCE);
+	dropped = dq_execute(psprintf("DELETE FROM %s WHERE run_id = $1", quarantine->sql),
+						 1, types, values, NULL, false);
+	dq_resume(&saved);
+	return dropped;
 }
 
 /*
@@ -430,7 +464,7 @@ dq_quarantine_failing(Run *run, const Quarantine *quarantine, Snapshot snapshot)
 int64
 dq_quarantine_batch(Run *run, const Quarantine *quarantine, Snapshot snapshot)
 {
-	return copy_rows(run, quarantine, row_results(run), "true", snapshot);
+	return copy_rows(run, quarantine, row_results(run), "1", "true", snapshot);
 }
 
 /*
@@ -447,8 +481,8 @@ dq_in_quarantine_sql(const Run *run, const Quarantine *quarantine)
 	ListCell   *lc;
 
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "SELECT 1 FROM %s AS kept WHERE kept.run_id = " INT64_FORMAT,
-					 quarantine->sql, run->run_id);
+	appendStringInfo(&sql, "SELECT 1 FROM %s AS kept WHERE kept.run_id IN (" INT64_FORMAT ", " INT64_FORMAT ")",
+					 quarantine->sql, run->run_id, -run->run_id);
 	foreach(lc, quarantine->columns)
 	{
 		QuarantineColumn *column = lfirst(lc);

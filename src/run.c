@@ -107,7 +107,13 @@ publish_step(void *arg)
 	{
 		run->quarantined = dq_quarantine_failing(run, step->quarantine, step->snapshot);
 		if (run->quarantined == run->row_count)
+		{
+			int64		dropped = dq_forget_dropped(run, step->quarantine);
+
+			run->quarantined -= dropped;
+			run->dropped = dropped;
 			return;
+		}
 		without = dq_in_quarantine_sql(run, step->quarantine);
 	}
 	dq_publish(run, without);
@@ -118,6 +124,13 @@ publish_step(void *arg)
 		run->failures = lappend(run->failures,
 								psprintf("publish: " INT64_FORMAT " row%s dropped by a trigger of the target (warn)",
 										 run->dropped, run->dropped == 1 ? " was" : "s were"));
+	}
+	if (step->quarantine)
+	{
+		int64		dropped = dq_forget_dropped(run, step->quarantine);
+
+		run->quarantined -= dropped;
+		run->dropped += dropped;
 	}
 }
 

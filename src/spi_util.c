@@ -397,7 +397,7 @@ dq_text_list(Datum array)
 		if (nulls[i])
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("a column name must not be NULL")));
+					 errmsg("a list must not contain NULL")));
 		strings = lappend(strings, TextDatumGetCString(elements[i]));
 	}
 	return strings;

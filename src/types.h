@@ -32,7 +32,8 @@ typedef enum DqAction
 {
 	DQ_BLOCK = 1,
 	DQ_QUARANTINE = 2,
-	DQ_WARN = 4
+	DQ_DROP = 4,
+	DQ_WARN = 8
 } DqAction;
 
 typedef enum DqStatus
@@ -63,6 +64,7 @@ typedef struct Gate
 	char	   *owner;
 	char	   *description;
 	Oid			run_as;			/* the role that a run acts as */
+	bool		enforce;		/* false: checks are evaluated, no more */
 } Gate;
 
 /* Whether a staged value can become a value of the target's column */
@@ -138,6 +140,7 @@ typedef struct CheckKind
 	Evaluation	evaluation;
 	int			actions;		/* set of DqAction that it can take */
 	bool		rows;			/* it says of each row whether it fails */
+	bool		counts;			/* it finds a number of rows at fault */
 	bool		nulls_fail;		/* what NULL does unless the check says */
 
 	/* turn parameters into SQL and words */

@@ -30,13 +30,18 @@ dq_verdict_name(DqVerdict verdict)
  * says, but which rows it would have moved nobody knows.
  */
 static bool
-blocks(const CheckResult *result)
+blocks(const Run *run, const CheckResult *result)
 {
+	/* a gate that is being calibrated keeps out only what cannot be published */
+	if (!run->gate->enforce)
+		return result->check->kind == &dq_kind_schema_contract;
+
 	switch (result->action)
 	{
 		case DQ_BLOCK:
 			return true;
 		case DQ_QUARANTINE:
+		case DQ_DROP:
 			return result->status == DQ_ERROR;
 		case DQ_WARN:
 			return false;
@@ -68,7 +73,7 @@ dq_judge_run(Run *run)
 								psprintf("%s: %s%s", result->check->name, result->failure,
 										 result->action == DQ_BLOCK ? "" :
 										 psprintf(" (%s)", dq_action_name(result->action))));
-		if (blocks(result))
+		if (blocks(run, result))
 			run->passed = false;
 	}
 	run->verdict = run->passed ? DQ_VERDICT_PUBLISHED : DQ_VERDICT_REJECTED;
@@ -92,7 +97,7 @@ dq_reject_emptied(Run *run)
 			continue;
 		result->status = DQ_FAILED;
 		result->actual = "0 rows";
-		result->message = "all rows were quarantined, none is left to publish";
+		result->message = "all rows were quarantined or dropped, none is left to publish";
 		result->failure = result->message;
 	}
 	dq_judge_run(run);
@@ -104,11 +109,14 @@ dq_moves_rows(const Run *run)
 {
 	ListCell   *lc;
 
+	if (!run->gate->enforce)
+		return false;
 	foreach(lc, run->results)
 	{
 		CheckResult *result = lfirst(lc);
 
-		if (result->status == DQ_FAILED && result->action == DQ_QUARANTINE)
+		if (result->status == DQ_FAILED &&
+			(result->action == DQ_QUARANTINE || result->action == DQ_DROP))
 			return true;
 	}
 	return false;

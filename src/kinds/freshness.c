@@ -82,6 +82,7 @@ dq_gate_expect_freshness(PG_FUNCTION_ARGS)
 {
 	Declaration *decl = dq_begin_declaration(fcinfo, 0, &dq_kind_freshness);
 	Column	   *column = dq_declare_columns(decl, list_make1(dq_required_text(fcinfo, 1, "column_name")));
+	Interval	zero = {0};
 	Identity	saved;
 
 	if (instant_sql(column->typid, "") == NULL)
@@ -95,6 +96,11 @@ dq_gate_expect_freshness(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("argument \"max_age\" must not be NULL")));
+	if (DatumGetInt32(DirectFunctionCall2(interval_cmp, PG_GETARG_DATUM(2),
+										  PointerGetDatum(&zero))) <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"max_age\" must be longer than nothing")));
 	dq_assume(&saved, GetUserId(), PHASE_EVIDENCE);
 	decl->params = dq_set_param(decl->params, "max_age",
 								DatumGetCString(DirectFunctionCall1(interval_out, PG_GETARG_DATUM(2))));

@@ -21,6 +21,7 @@ static const CheckKind *const kinds[] = {
 	&dq_kind_referential,
 	&dq_kind_range,
 	&dq_kind_sql,
+	&dq_kind_query,
 	&dq_kind_accepted_values,
 	&dq_kind_rejected_values,
 	&dq_kind_pattern,

@@ -9,7 +9,7 @@
 
 #include "types.h"
 
-#define DQ_ANY_ACTION	(DQ_BLOCK | DQ_QUARANTINE | DQ_WARN)
+#define DQ_ANY_ACTION	(DQ_BLOCK | DQ_QUARANTINE | DQ_DROP | DQ_WARN)
 #define DQ_BATCH_ACTION	(DQ_BLOCK | DQ_WARN)
 
 extern const CheckKind dq_kind_not_empty;
@@ -22,6 +22,7 @@ extern const CheckKind dq_kind_check_constraint;
 extern const CheckKind dq_kind_referential;
 extern const CheckKind dq_kind_range;
 extern const CheckKind dq_kind_sql;
+extern const CheckKind dq_kind_query;
 extern const CheckKind dq_kind_accepted_values;
 extern const CheckKind dq_kind_rejected_values;
 extern const CheckKind dq_kind_pattern;

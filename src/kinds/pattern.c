@@ -17,11 +17,13 @@ pattern_compile(Check *check, const ColumnMap *map)
 {
 	const char *name = quote_identifier(linitial(check->columns));
 	const char *operator = check->kind == &dq_kind_pattern ? "~" : "~~";
-	const char *word = check->kind == &dq_kind_pattern ? "match" : "be like";
-	char	   *pattern = dq_literal(dq_param(check->params, "pattern"));
+	char	   *text = dq_param(check->params, "pattern");
+	char	   *pattern = dq_literal(text);
 
-	check->rule = psprintf("%s must %s %s", name, word, pattern);
-	check->complaint = psprintf("%s does not %s %s", name, word, pattern);
+	check->rule = psprintf(check->kind == &dq_kind_pattern ? "%s matches '%s'" :
+						   "%s like '%s'", name, text);
+	check->complaint = psprintf(check->kind == &dq_kind_pattern ? "%s does not match '%s'" :
+								"%s not like '%s'", name, text);
 	if (dq_usable_column(check, map, linitial(check->columns)) == NULL)
 		return;
 	check->null_sql = psprintf("(batch.%s IS NULL)", name);
@@ -46,6 +48,17 @@ const CheckKind dq_kind_like = {
 	.compile = pattern_compile,
 };
 
+/* LIKE finds out about an escape at the end only when it gets there */
+static bool
+ends_in_escape(const char *pattern)
+{
+	int			escapes = 0;
+
+	for (const char *p = pattern + strlen(pattern); p > pattern && p[-1] == '\\'; p--)
+		escapes++;
+	return escapes % 2 == 1;
+}
+
 /* Let the server itself say whether it takes the pattern */
 static void
 try_pattern(void *arg)
@@ -62,6 +75,10 @@ declare_pattern(FunctionCallInfo fcinfo, const CheckKind *kind)
 	ErrorData  *error;
 
 	dq_declare_columns(decl, list_make1(dq_required_text(fcinfo, 1, "column_name")));
+	if (kind == &dq_kind_like && ends_in_escape(pattern))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_ESCAPE_SEQUENCE),
+				 errmsg("LIKE pattern must not end with escape character")));
 	if (!dq_attempt(try_pattern,
 					psprintf("SELECT 'x'::pg_catalog.text OPERATOR(pg_catalog.%s) %s",
 							 kind == &dq_kind_pattern ? "~" : "~~", dq_literal(pattern)),

@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/stratnum.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_constraint.h"
 #include "miscadmin.h"
@@ -17,6 +18,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rls.h"
 #include "utils/syscache.h"
+#include "utils/typcache.h"
 
 #include "columns.h"
 #include "compat.h"
@@ -103,19 +105,31 @@ reference_of_constraint(const Check *check)
 }
 
 /*
- * The equality of a column of the other table, if a value of the given type
- * is one of its type as it is.
+ * The equality of a column of the other table with values of the given type,
+ * if there is one that needs no cast by somebody's leave.
  */
 static Oid
 equality_for(Oid parent, const char *parent_name, Oid child_type, Oid *parent_type)
 {
 	AttrNumber	attnum = get_attnum(parent, parent_name);
 	Oid			from = getBaseType(child_type);
+	TypeCacheEntry *type;
 
 	*parent_type = InvalidOid;
 	if (attnum == InvalidAttrNumber)
 		return InvalidOid;
 	*parent_type = getBaseType(get_atttype(parent, attnum));
+
+	/* as a foreign key does, by what the type's own operators say */
+	type = lookup_type_cache(*parent_type, TYPECACHE_BTREE_OPFAMILY);
+	if (OidIsValid(type->btree_opf))
+	{
+		Oid			operator = get_opfamily_member(type->btree_opf, *parent_type, from,
+												   BTEqualStrategyNumber);
+
+		if (OidIsValid(operator))
+			return operator;
+	}
 	if (!can_coerce_type(1, &from, parent_type, COERCION_IMPLICIT))
 		return InvalidOid;
 	return dq_equality_operator(*parent_type);
@@ -263,7 +277,9 @@ dq_gate_expect_referential(PG_FUNCTION_ARGS)
 	if (list_length(ref_columns) != list_length(decl->columns))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("\"columns\" and \"ref_columns\" must be as many")));
+				 errmsg("\"columns\" and \"ref_columns\" must name as many columns"),
+				 errdetail("They name %d and %d.", list_length(decl->columns),
+						   list_length(ref_columns))));
 	forboth(pc, ref_columns, cc, decl->columns)
 	{
 		Column	   *column = dq_find_column(decl->map, lfirst(cc));

@@ -109,20 +109,52 @@ const CheckKind dq_kind_rejected_values = {
 	.compile = value_list_compile,
 };
 
+/*
+ * A value that the column cannot hold is a mistake; but not the label of an
+ * enum, which may have had it, or get it yet.
+ */
+static void
+check_values(const Declaration *decl, const Column *column, List *values)
+{
+	Oid			base = getBaseType(column->typid);
+	ListCell   *lc;
+
+	if (get_typtype(base) == TYPTYPE_ENUM)
+		return;
+	foreach(lc, values)
+	{
+		ValueTrial	trial = {base, lfirst(lc)};
+		ErrorData  *error;
+
+		if (!dq_attempt(try_value, &trial, &error))
+			ereport(ERROR,
+					(errcode(error->sqlerrcode),
+					 errmsg("%s is no value of column %s of gate %s, of type %s",
+							dq_literal(trial.text), quote_identifier(column->name),
+							decl->gate->name, format_type_be(column->typid))));
+	}
+}
+
 static Datum
 declare_list(FunctionCallInfo fcinfo, const CheckKind *kind, const char *argument)
 {
 	Declaration *decl = dq_begin_declaration(fcinfo, 0, kind);
 	Column	   *column = dq_declare_columns(decl, list_make1(dq_required_text(fcinfo, 1, "column_name")));
 
-	if (PG_ARGISNULL(2) || dq_text_list(PG_GETARG_DATUM(2)) == NIL)
+	if (PG_ARGISNULL(2))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"%s\" must not be NULL", argument)));
+	if (dq_text_list(PG_GETARG_DATUM(2)) == NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("argument \"%s\" must hold at least one value", argument)));
-	if (!OidIsValid(dq_equality_operator(column->typid)))
+	check_values(decl, column, dq_text_list(PG_GETARG_DATUM(2)));
+	if (!OidIsValid(dq_equality_operator(column->typid)) ||
+		OidIsValid(get_element_type(getBaseType(column->typid))))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("column %s of gate %s has type %s, which has no equality operator",
+				 errmsg("column %s of gate %s has type %s, of which no list can be made",
 						quote_identifier(column->name), decl->gate->name,
 						format_type_be(column->typid)),
 				 errhint("Use dq_gate.expect_sql with an expression over the column.")));
