@@ -268,6 +268,29 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dq_gate.expect_row_count IS
 	'declare how many rows a batch has';
 
+CREATE FUNCTION dq_gate.expect_aggregate(
+	target pg_catalog.regclass,
+	name pg_catalog.text,
+	expression pg_catalog.text,
+	min pg_catalog.numeric DEFAULT NULL,
+	max pg_catalog.numeric DEFAULT NULL,
+	action pg_catalog.text DEFAULT 'block',
+	owner pg_catalog.text DEFAULT NULL,
+	description pg_catalog.text DEFAULT NULL,
+	nulls pg_catalog.text DEFAULT NULL,
+	filter pg_catalog.text DEFAULT NULL,
+	max_rate pg_catalog.float8 DEFAULT NULL,
+	max_rows pg_catalog.float8 DEFAULT NULL,
+	warn_above pg_catalog.float8 DEFAULT NULL,
+	block_above pg_catalog.float8 DEFAULT NULL,
+	tags pg_catalog.text[] DEFAULT NULL,
+	samples pg_catalog.bool DEFAULT true)
+RETURNS pg_catalog.text
+AS 'MODULE_PATHNAME', 'dq_gate_expect_aggregate'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dq_gate.expect_aggregate IS
+	'declare that an expression of aggregates over all rows of a batch lies between min and max';
+
 CREATE FUNCTION dq_gate.expect_freshness(
 	target pg_catalog.regclass,
 	column_name pg_catalog.text,

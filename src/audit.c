@@ -473,6 +473,17 @@ judge(const Audit *audit)
 
 		if (kind->evaluation == EVAL_STATIC)
 			kind->judge(result, run->map, run->row_count);
+		else if (run->row_count == 0 && kind->evaluation == EVAL_AGGREGATE &&
+				 !kind->judges_empty && !result->check->broken)
+		{
+			/* whatever came of it, a division by zero for one */
+			result->status = DQ_NOT_JUDGED;
+			result->examined = 0;
+			result->failing = result->nulls = DQ_UNKNOWN;
+			result->actual = NULL;
+			result->message = "no rows";
+			result->failure = NULL;
+		}
 		else if (is_open(result))
 		{
 			if (kind->evaluation == EVAL_AGGREGATE)

@@ -139,6 +139,38 @@ dq_parse_rule(const char *text, Oid target, const char *what)
 }
 
 /*
+ * Parse an expression over all rows of the batch, made of aggregates.
+ */
+Node *
+dq_parse_aggregate(const char *text, Oid target)
+{
+	char	   *statement = psprintf(STATEMENT_PREFIX "%s", text);
+	ParsedText	parsed;
+	RawStmt    *raw = makeNode(RawStmt);
+	SelectStmt *select = makeNode(SelectStmt);
+	ResTarget  *column = makeNode(ResTarget);
+	RangeVar   *from;
+	Query	   *query;
+
+	begin_text(&parsed, text, strlen(STATEMENT_PREFIX));
+	from = makeRangeVar(get_namespace_name(get_rel_namespace(target)), get_rel_name(target), -1);
+	from->alias = makeAlias(BATCH_ALIAS, NIL);
+	column->val = parse_single_expression(statement);
+	column->location = -1;
+	select->targetList = list_make1(column);
+	select->fromClause = list_make1(from);
+	raw->stmt = (Node *) select;
+	query = parse_analyze_fixedparams(raw, statement, NULL, 0, NULL);
+	if (!query->hasAggs || query->hasWindowFuncs || query->hasTargetSRFs)
+		ereport(ERROR,
+				(errcode(ERRCODE_GROUPING_ERROR),
+				 errmsg("the expression must be made of aggregates over the rows of a batch"),
+				 errhint("Such as sum(amount), or count(DISTINCT customer) / count(*)::numeric.")));
+	end_text(&parsed);
+	return (Node *) linitial_node(TargetEntry, query->targetList)->expr;
+}
+
+/*
  * Parse a query of a check with the current search_path: one SELECT that only
  * reads.
  */

@@ -28,6 +28,17 @@ dq_has_limits(const Limits *limits)
 		limits->warn_above >= 0 || limits->block_above >= 0;
 }
 
+/*
+ * The share of rows that failed.  Divided rather than the limit multiplied:
+ * 29 of 100 is 0.29 then, to the last bit.
+ */
+static double
+rate(const CheckResult *result)
+{
+	return result->examined > 0 ?
+		(double) result->failing / (double) result->examined : 0;
+}
+
 /* Whether more rows failed than a level says; a level not set is exceeded by any */
 static bool
 exceeds(const CheckResult *result, double level)
@@ -35,7 +46,7 @@ exceeds(const CheckResult *result, double level)
 	if (level < 0)
 		return result->failing > 0;
 	if (level > 0 && level < 1)
-		return (double) result->failing > level * (double) result->examined;
+		return rate(result) > level;
 	return (double) result->failing > level;
 }
 
@@ -55,8 +66,7 @@ dq_within_limits(CheckResult *result)
 
 	if ((limits->max_rows >= 0 || limits->max_rate >= 0) &&
 		!(limits->max_rows >= 0 && result->failing > limits->max_rows) &&
-		!(limits->max_rate >= 0 &&
-		  (double) result->failing > limits->max_rate * (double) result->examined))
+		!(limits->max_rate >= 0 && rate(result) > limits->max_rate))
 		return true;
 
 	if (limits->block_above >= 0)
@@ -75,13 +85,13 @@ dq_within_limits(CheckResult *result)
 }
 
 static void
-append_level(StringInfo buf, const char *words, double level, bool rate)
+append_level(StringInfo buf, const char *words, double level, bool is_rate)
 {
 	if (level < 0)
 		return;
 	if (buf->len > 0)
 		appendStringInfoString(buf, ", ");
-	if (rate || (level > 0 && level < 1))
+	if (is_rate || (level > 0 && level < 1))
 		appendStringInfo(buf, "%s %g%%", words, level * 100);
 	else
 		appendStringInfo(buf, "%s %.0f row%s", words, level, level == 1 ? "" : "s");

@@ -101,8 +101,9 @@ name_is_taken(List *checks, const char *name)
 }
 
 /*
- * A row rule with a filter is about some of the rows; the others pass.  Checks
- * with a query of their own have the filter in it.
+ * A row rule with a filter is about some of the rows; the others pass, and the
+ * rule is not even evaluated for them.  Checks with a query of their own have
+ * the filter in it.
  */
 static void
 apply_filter(Check *check)
@@ -114,7 +115,8 @@ apply_filter(Check *check)
 	if (check->kind->evaluation != EVAL_SCAN)
 		return;
 	if (check->fail_sql)
-		check->fail_sql = psprintf("((%s) IS TRUE AND %s)", check->filter_sql, check->fail_sql);
+		check->fail_sql = psprintf("CASE WHEN (%s) THEN %s ELSE false END",
+								   check->filter_sql, check->fail_sql);
 	if (check->rule_sql)
 		check->rule_sql = psprintf("CASE WHEN (%s) THEN (%s) ELSE true END",
 								   check->filter_sql, check->rule_sql);
@@ -152,7 +154,8 @@ supersedes(const Check *declared, const Check *derived)
 		(declared->kind == &dq_kind_not_null || declared->kind == &dq_kind_unique) &&
 		declared->action != DQ_WARN && declared->filter == NULL &&
 		!dq_has_limits(&declared->limits) &&
-		(declared->nulls_fail || !derived->nulls_fail) &&
+		(declared->nulls_fail ||
+		 (declared->kind == &dq_kind_unique && derived->nulls_distinct)) &&
 		same_names(declared->columns, derived->columns);
 }
 

@@ -141,6 +141,7 @@ typedef struct CheckKind
 	int			actions;		/* set of DqAction that it can take */
 	bool		rows;			/* it says of each row whether it fails */
 	bool		counts;			/* it finds a number of rows at fault */
+	bool		judges_empty;	/* EVAL_AGGREGATE: no rows are a failure */
 	bool		nulls_fail;		/* what NULL does unless the check says */
 
 	/* turn parameters into SQL and words */

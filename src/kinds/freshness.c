@@ -68,6 +68,7 @@ const CheckKind dq_kind_freshness = {
 	.name = "freshness",
 	.evaluation = EVAL_AGGREGATE,
 	.actions = DQ_BATCH_ACTION,
+	.judges_empty = true,
 	.compile = freshness_compile,
 };
 

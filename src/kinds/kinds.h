@@ -30,6 +30,7 @@ extern const CheckKind dq_kind_like;
 extern const CheckKind dq_kind_length;
 extern const CheckKind dq_kind_row_count;
 extern const CheckKind dq_kind_freshness;
+extern const CheckKind dq_kind_aggregate;
 
 extern const CheckKind *dq_find_kind(const char *name);
 

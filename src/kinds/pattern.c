@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 
 #include "columns.h"
 #include "declare.h"
@@ -19,13 +20,18 @@ pattern_compile(Check *check, const ColumnMap *map)
 	const char *operator = check->kind == &dq_kind_pattern ? "~" : "~~";
 	char	   *text = dq_param(check->params, "pattern");
 	char	   *pattern = dq_literal(text);
+	Column	   *column;
 
 	check->rule = psprintf(check->kind == &dq_kind_pattern ? "%s matches '%s'" :
 						   "%s like '%s'", name, text);
 	check->complaint = psprintf(check->kind == &dq_kind_pattern ? "%s does not match '%s'" :
 								"%s not like '%s'", name, text);
-	if (dq_usable_column(check, map, linitial(check->columns)) == NULL)
+	column = dq_usable_column(check, map, linitial(check->columns));
+	if (column == NULL)
 		return;
+	/* a collation for which equal is not the same has no patterns */
+	if (OidIsValid(column->collid) && !get_collation_isdeterministic(column->collid))
+		pattern = psprintf("%s COLLATE pg_catalog.\"default\"", pattern);
 	check->null_sql = psprintf("(batch.%s IS NULL)", name);
 	check->fail_sql = dq_value_rule_sql(check, psprintf("batch.%s", name),
 										psprintf("NOT batch.%s::pg_catalog.text OPERATOR(pg_catalog.%s) %s",

@@ -1,0 +1,126 @@
+/*
+ * aggregate.c
+ *		A number computed from all rows of the batch, between bounds: a sum, an
+ *		average, a quantile, a share of distinct or of missing values.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "parser/parse_coerce.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "declare.h"
+#include "expression.h"
+#include "kinds/kinds.h"
+#include "params.h"
+#include "spi_util.h"
+
+static void
+aggregate_compile(Check *check, const ColumnMap *map)
+{
+	char	   *value = dq_param(check->params, "resolved");
+	char	   *min = dq_param(check->params, "min");
+	char	   *max = dq_param(check->params, "max");
+	StringInfoData failure;
+
+	check->rule = psprintf("%s %s", dq_param(check->params, "expression"),
+						   dq_bounds_words(min, max));
+	check->complaint = psprintf("%s not %s", dq_param(check->params, "expression"),
+								dq_bounds_words(min, max));
+	if (!dq_usable_columns(check, map) || !OidIsValid(map->staging))
+		return;
+
+	/* NaN is between no bounds, and no value at all is none */
+	initStringInfo(&failure);
+	appendStringInfo(&failure, "(%s)::pg_catalog.float8 = 'NaN'", value);
+	if (min)
+		appendStringInfo(&failure, " OR (%s)::pg_catalog.numeric < %s::pg_catalog.numeric",
+						 value, dq_literal(min));
+	if (max)
+		appendStringInfo(&failure, " OR (%s)::pg_catalog.numeric > %s::pg_catalog.numeric",
+						 value, dq_literal(max));
+	check->aggregate_sql = psprintf("(%s) IS NOT FALSE", failure.data);
+	check->observed_sql = psprintf("pg_catalog.trim_scale((%s)::pg_catalog.numeric)::pg_catalog.text", value);
+}
+
+const CheckKind dq_kind_aggregate = {
+	.name = "aggregate",
+	.evaluation = EVAL_AGGREGATE,
+	.actions = DQ_BATCH_ACTION,
+	.compile = aggregate_compile,
+};
+
+/* A bound as text, NULL if it is not given */
+static char *
+numeric_argument(FunctionCallInfo fcinfo, int arg)
+{
+	if (PG_ARGISNULL(arg))
+		return NULL;
+	return DatumGetCString(DirectFunctionCall1(numeric_out, PG_GETARG_DATUM(arg)));
+}
+
+PG_FUNCTION_INFO_V1(dq_gate_expect_aggregate);
+
+/*
+ * expect_aggregate(target, name, expression, min, max, and the common
+ * arguments but name) declares bounds for an expression over all rows.
+ */
+Datum
+dq_gate_expect_aggregate(PG_FUNCTION_ARGS)
+{
+	Declaration *decl = dq_begin_declaration(fcinfo, 0, &dq_kind_aggregate);
+	Oid			target = decl->gate->target;
+	char	   *text = dq_required_text(fcinfo, 2, "expression");
+	char	   *min = numeric_argument(fcinfo, 3);
+	char	   *max = numeric_argument(fcinfo, 4);
+	char	   *resolved;
+	RuleColumns needs;
+	Identity	saved;
+	Node	   *expression;
+	Oid			type;
+
+	decl->name = dq_required_text(fcinfo, 1, "name");
+	dq_declare_common(fcinfo, 5, decl);
+	if (min == NULL && max == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a check of type \"aggregate\" needs min, max or both")));
+	if (min != NULL && max != NULL &&
+		DatumGetInt32(DirectFunctionCall2(numeric_cmp, PG_GETARG_DATUM(3), PG_GETARG_DATUM(4))) > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("min %s is above max %s", min, max)));
+
+	expression = dq_parse_aggregate(text, target);
+	type = exprType(expression);
+	if (TypeCategory(type) != TYPCATEGORY_NUMERIC)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("the expression must be a number, not of type %s", format_type_be(type))));
+	if (dq_rule_is_unnameable(expression))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("the expression cannot compare with an operator that its text does not name"),
+				 errhint("Write the comparison with the operator itself, such as a = b.")));
+	dq_rule_columns(expression, target, &needs);
+	if (needs.whole_row || needs.system)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("the expression cannot use a %s",
+						needs.whole_row ? "whole row" : "system column"),
+				 errhint("Name the columns that it is about.")));
+	dq_declare_columns(decl, needs.names);
+	decl->reads_target = dq_rule_reads(expression, target);
+	dq_assume(&saved, GetUserId(), PHASE_EVIDENCE);
+	resolved = dq_deparse_rule(expression, target, true);
+	dq_resume(&saved);
+
+	decl->params = dq_set_param(decl->params, "expression", text);
+	decl->params = dq_set_param(decl->params, "resolved", resolved);
+	decl->params = dq_set_param(decl->params, "min", min);
+	decl->params = dq_set_param(decl->params, "max", max);
+	return dq_finish_declaration(fcinfo, decl);
+}
