@@ -6,6 +6,7 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
+#include "parser/parse_coerce.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
@@ -21,8 +22,9 @@ length_sql(Oid typid, const char *value)
 {
 	Oid			base = getBaseType(typid);
 
-	if (base == TEXTOID || base == VARCHAROID || base == BPCHAROID)
-		return psprintf("pg_catalog.char_length(%s)", value);
+	/* of char(n) without its padding, and of citext and its like as well */
+	if (TypeCategory(base) == TYPCATEGORY_STRING)
+		return psprintf("pg_catalog.char_length(%s::pg_catalog.text)", value);
 	if (base == BYTEAOID)
 		return psprintf("pg_catalog.octet_length(%s)", value);
 	if (OidIsValid(get_element_type(base)))
