@@ -246,6 +246,51 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dq_gate.expect_query IS
 	'declare that a query returns no rows: it finds what is wrong';
 
+CREATE FUNCTION dq_gate.expect_compare(
+	target pg_catalog.regclass,
+	left_column pg_catalog.text,
+	comparison pg_catalog.text,
+	right_column pg_catalog.text,
+	action pg_catalog.text DEFAULT 'block',
+	owner pg_catalog.text DEFAULT NULL,
+	name pg_catalog.text DEFAULT NULL,
+	description pg_catalog.text DEFAULT NULL,
+	nulls pg_catalog.text DEFAULT NULL,
+	filter pg_catalog.text DEFAULT NULL,
+	max_rate pg_catalog.float8 DEFAULT NULL,
+	max_rows pg_catalog.float8 DEFAULT NULL,
+	warn_above pg_catalog.float8 DEFAULT NULL,
+	block_above pg_catalog.float8 DEFAULT NULL,
+	tags pg_catalog.text[] DEFAULT NULL,
+	samples pg_catalog.bool DEFAULT true)
+RETURNS pg_catalog.text
+AS 'MODULE_PATHNAME', 'dq_gate_expect_compare'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dq_gate.expect_compare IS
+	'declare how two columns of a row compare';
+
+CREATE FUNCTION dq_gate.expect_not_future(
+	target pg_catalog.regclass,
+	column_name pg_catalog.text,
+	tolerance pg_catalog.interval DEFAULT NULL,
+	action pg_catalog.text DEFAULT 'block',
+	owner pg_catalog.text DEFAULT NULL,
+	name pg_catalog.text DEFAULT NULL,
+	description pg_catalog.text DEFAULT NULL,
+	nulls pg_catalog.text DEFAULT NULL,
+	filter pg_catalog.text DEFAULT NULL,
+	max_rate pg_catalog.float8 DEFAULT NULL,
+	max_rows pg_catalog.float8 DEFAULT NULL,
+	warn_above pg_catalog.float8 DEFAULT NULL,
+	block_above pg_catalog.float8 DEFAULT NULL,
+	tags pg_catalog.text[] DEFAULT NULL,
+	samples pg_catalog.bool DEFAULT true)
+RETURNS pg_catalog.text
+AS 'MODULE_PATHNAME', 'dq_gate_expect_not_future'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dq_gate.expect_not_future IS
+	'declare that a point in time is not after now, or not by more than a tolerance';
+
 CREATE FUNCTION dq_gate.expect_row_count(
 	target pg_catalog.regclass,
 	min pg_catalog.int8 DEFAULT NULL,

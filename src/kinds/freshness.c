@@ -1,40 +1,19 @@
 /*
  * freshness.c
  *		The latest value of a column is no older than so much.
- *
- * A timestamp without time zone, and the end of the day that a date is, are
- * read as UTC, never in the time zone of the session.
  */
 #include "postgres.h"
 
-#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
 #include "columns.h"
 #include "declare.h"
+#include "kinds/instant.h"
 #include "kinds/kinds.h"
 #include "params.h"
 #include "spi_util.h"
-
-/* A value as a point in time, NULL where its type is none */
-static char *
-instant_sql(Oid typid, const char *value)
-{
-	switch (getBaseType(typid))
-	{
-		case TIMESTAMPTZOID:
-			return pstrdup(value);
-		case TIMESTAMPOID:
-			return psprintf("pg_catalog.timezone('UTC', %s)", value);
-		case DATEOID:
-			return psprintf("pg_catalog.timezone('UTC', (%s + 1)::pg_catalog.timestamp)", value);
-		default:
-			return NULL;
-	}
-}
 
 static void
 freshness_compile(Check *check, const ColumnMap *map)
@@ -49,13 +28,9 @@ freshness_compile(Check *check, const ColumnMap *map)
 	column = dq_usable_column(check, map, linitial(check->columns));
 	if (column == NULL)
 		return;
-	latest = instant_sql(column->typid, psprintf("batch.%s", name));
+	latest = dq_instant_sql(check, column);
 	if (latest == NULL)
-	{
-		check->broken = psprintf("type %s of column %s is no point in time",
-								 format_type_be(column->typid), name);
 		return;
-	}
 	latest = psprintf("pg_catalog.max(%s)", latest);
 	check->null_sql = psprintf("(batch.%s IS NULL)", name);
 	/* no value at all is not fresh */
@@ -86,13 +61,7 @@ dq_gate_expect_freshness(PG_FUNCTION_ARGS)
 	Interval	zero = {0};
 	Identity	saved;
 
-	if (instant_sql(column->typid, "") == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("column %s of gate %s has type %s, which is no point in time",
-						quote_identifier(column->name), decl->gate->name,
-						format_type_be(column->typid)),
-				 errhint("A date, a timestamp or a timestamp with time zone is.")));
+	dq_require_instant(decl, column);
 	if (PG_ARGISNULL(2))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),

@@ -29,6 +29,8 @@ static const CheckKind *const kinds[] = {
 	&dq_kind_length,
 	&dq_kind_row_count,
 	&dq_kind_freshness,
+	&dq_kind_not_future,
+	&dq_kind_compare,
 	&dq_kind_aggregate,
 };
 

@@ -30,6 +30,8 @@ extern const CheckKind dq_kind_like;
 extern const CheckKind dq_kind_length;
 extern const CheckKind dq_kind_row_count;
 extern const CheckKind dq_kind_freshness;
+extern const CheckKind dq_kind_not_future;
+extern const CheckKind dq_kind_compare;
 extern const CheckKind dq_kind_aggregate;
 
 extern const CheckKind *dq_find_kind(const char *name);

@@ -72,3 +72,47 @@ dq_gate_expect_sql(PG_FUNCTION_ARGS)
 	decl->params = dq_set_param(decl->params, "resolved", resolved);
 	return dq_finish_declaration(fcinfo, decl);
 }
+
+const CheckKind dq_kind_compare = {
+	.name = "compare",
+	.evaluation = EVAL_SCAN,
+	.actions = DQ_ANY_ACTION,
+	.rows = true,
+	.nulls_fail = true,
+	.compile = rule_compile,
+};
+
+PG_FUNCTION_INFO_V1(dq_gate_expect_compare);
+
+/*
+ * expect_compare(target, left_column, comparison, right_column, and the common
+ * arguments) declares how two columns of a row compare.
+ */
+Datum
+dq_gate_expect_compare(PG_FUNCTION_ARGS)
+{
+	static const char *const comparisons[] = {"<", "<=", "=", "<>", ">=", ">"};
+	Declaration *decl = dq_begin_declaration(fcinfo, 0, &dq_kind_compare);
+	char	   *left = dq_required_text(fcinfo, 1, "left_column");
+	char	   *comparison = dq_required_text(fcinfo, 2, "comparison");
+	char	   *right = dq_required_text(fcinfo, 3, "right_column");
+	bool		known = false;
+	char	   *text;
+	char	   *resolved;
+	List	   *columns;
+
+	dq_declare_columns(decl, list_make2(left, right));
+	dq_declare_common(fcinfo, 4, decl);
+	for (int i = 0; i < (int) lengthof(comparisons); i++)
+		known = known || strcmp(comparison, comparisons[i]) == 0;
+	if (!known)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("comparison \"%s\" is not known", comparison),
+				 errhint("It is one of <, <=, =, <>, >= and >.")));
+	text = psprintf("%s %s %s", quote_identifier(left), comparison, quote_identifier(right));
+	resolved = dq_declare_expression(decl, "rule", text, &columns);
+	decl->params = dq_set_param(decl->params, "expression", text);
+	decl->params = dq_set_param(decl->params, "resolved", resolved);
+	return dq_finish_declaration(fcinfo, decl);
+}
