@@ -24,8 +24,8 @@
 #include "limits.h"
 #include "spi_util.h"
 
-/* A SELECT has no more than 1664 columns; each check takes up to three */
-#define CHECKS_PER_SCAN		500
+/* A SELECT has no more than 1664 columns; each check takes up to four */
+#define CHECKS_PER_SCAN		400
 
 /*
  * The sum over a rule of 0 where it is true, 1 where it is false, and this
@@ -374,8 +374,9 @@ judge_aggregate(CheckResult *result)
 	result->status = failed ? DQ_FAILED : DQ_PASSED;
 	if (failed)
 	{
-		result->message = psprintf("%s: %s", result->check->complaint,
-								   result->actual ? result->actual : "no value");
+		result->message = result->check->no_samples ? result->check->complaint :
+			psprintf("%s: %s", result->check->complaint,
+					 result->actual ? result->actual : "no value");
 		result->failure = result->message;
 	}
 }

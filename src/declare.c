@@ -264,7 +264,9 @@ check_limits(const Declaration *decl)
 				 errhint("Give \"block_above\" as well, or a tolerance with \"max_rows\" or \"max_rate\".") :
 				 errhint("Give a tolerance with \"max_rows\" or \"max_rate\".")));
 	if (level_above(limits->warn_above, limits->block_above) ||
-		(limits->block_above >= 1 && limits->max_rows >= limits->block_above))
+		(limits->block_above >= 1 && limits->max_rows >= limits->block_above) ||
+		(limits->block_above > 0 && limits->block_above < 1 &&
+		 limits->max_rate >= limits->block_above))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("\"block_above\" must be above the other limits")));
