@@ -241,12 +241,14 @@ sub masked
 	return $text;
 }
 
-# Each routine has a section with its signature, and each column of a result or
-# table is in the section about it.
+# Each routine has a section with its signature, in which "..." stands for the
+# common arguments, and each column of a result or table is in the section about
+# it.
 sub check_reference
 {
 	my ($document) = @_;
-	my %section = map { /^(\S+)\n(.*)/s ? ($1 => $2) : () } split /^## /m, slurp_file("$top/$document");
+	my %section = map { /^([^\n]+)\n(.*)/s ? ($1 => $2) : () } split /^## /m, slurp_file("$top/$document");
+	my ($common) = ($section{'Common arguments'} // '') =~ /^```text\n(.*?)^```/ms;
 
 	$node->safe_psql('postgres', 'CREATE EXTENSION dq_gate');
 	my @routines = split /\n/, $node->safe_psql('postgres', <<'END');
@@ -263,9 +265,8 @@ END
 		my ($documented) = ($section{$name} // '') =~ /^```text\n(.*?)^```/ms;
 
 		$signature =~ s/, OUT [^)]*//;
-		$signature =~ s/::\w+(\[\])?|\bIN |"//g;
-		$documented = masked($documented // '');
-		$documented =~ tr/\n/ /;
+		$signature =~ s/::(double precision|\w+)(\[\])?|\bIN |"//g;
+		$documented = abbreviated($documented // '', $common);
 		is($documented, $signature, "$document: signature of $name");
 	}
 
@@ -284,6 +285,20 @@ END
 	} @columns;
 	is("@missing", '', "$document: every column is in the section about it");
 	return;
+}
+
+# A documented signature on one line, with the common arguments that are left
+# out of it
+sub abbreviated
+{
+	my ($signature, $common) = @_;
+
+	$signature = masked($signature);
+	$common = masked($common // '');
+	$common =~ s/\bname text [^,]*,\s// if $signature =~ /\bname text\b/;
+	$signature =~ s/\.\.\./$common/;
+	$signature =~ tr/\n/ /;
+	return $signature;
 }
 
 # Links to other files of the repository lead somewhere
