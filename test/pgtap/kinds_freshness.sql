@@ -1,6 +1,6 @@
 -- expect_freshness: the latest value of a column is not too old
 \ir include/helpers.sql
-SELECT plan(46);
+SELECT plan(52);
 
 CREATE DOMAIN moment AS timestamptz;
 CREATE TABLE t (id int PRIMARY KEY, at timestamptz, local timestamp, d date, m moment, c text, tm time, n int);
@@ -60,7 +60,7 @@ FROM unnest(ARRAY['UTC', 'Asia/Tokyo', 'America/New_York']) zone;
 
 -- a date lasts to its end, in UTC
 UPDATE s SET d = (now() AT TIME ZONE 'UTC')::date - 1, local = now() AT TIME ZONE 'UTC', m = now() - interval '2 days';
-SELECT dq_gate.expect_freshness('t', 'd', '1 day'), dq_gate.expect_freshness('t', 'd', '0', name => 'today', action => 'warn'),
+SELECT dq_gate.expect_freshness('t', 'd', '1 day'), dq_gate.expect_freshness('t', 'd', '1 microsecond', name => 'today', action => 'warn'),
 	dq_gate.expect_freshness('t', 'm', '47:59', action => 'warn') \g /dev/null
 SET TimeZone = 'Pacific/Kiritimati';
 SELECT dq_gate.audit('s', 't') \g /dev/null
@@ -99,6 +99,7 @@ SELECT raises(format('SELECT dq_gate.expect_freshness(''t'', %L, ''1 day'')', c)
 FROM (VALUES ('c', 'text'), ('tm', 'time without time zone'), ('n', 'integer')) v (c, t);
 SELECT raises($$ SELECT dq_gate.expect_freshness('t', 'at', NULL) $$, '22004', 'max_age', 'no age');
 SELECT raises($$ SELECT dq_gate.expect_freshness('t', 'at', '-1 hour') $$, '22023', 'max_age', 'a negative age');
+SELECT raises($$ SELECT dq_gate.expect_freshness('t', 'at', '0') $$, '22023', 'max_age', 'an age of nothing');
 SELECT raises($$ SELECT dq_gate.expect_freshness('t', 'nothing', '1 hour') $$, '42703', 'column nothing of gate public.t', 'a column that is not there');
 SELECT raises($$ SELECT dq_gate.expect_freshness('t', 'at', '1 hour', action => 'quarantine') $$, '22023', 'freshness[^$]*quarantine[^$]*block[^$]*warn', 'no row can be moved');
 SELECT raises(format('SELECT dq_gate.expect_freshness(''t'', ''at'', ''1 hour'', %s)', option), '22023', 'a check of type "freshness" does not take "' || split_part(option, ' ', 1) || '"[^$]*batch as a whole',

@@ -1,6 +1,6 @@
 -- expect_unique: no two rows of the batch have the same values
 \ir include/helpers.sql
-SELECT plan(45);
+SELECT plan(43);
 
 -- O03
 CREATE TABLE d (id int PRIMARY KEY, k text);
@@ -50,7 +50,7 @@ SELECT is((SELECT rule || '; ' || actual_value FROM dq_gate.checks_of('t') JOIN 
 SELECT is(finding('n_unique'), 'failed 2 of 6, 2 null', 'integers, for which there is a short way');
 
 -- equality is that of the type
-UPDATE s SET f = CASE id WHEN 1 THEN 'NaN' WHEN 2 THEN 'NaN' WHEN 3 THEN 0 WHEN 4 THEN '-0' END::float8, r = CASE id WHEN 1 THEN 1.0 WHEN 2 THEN 1.00 WHEN 3 THEN 'NaN' WHEN 4 THEN 'NaN' END;
+UPDATE s SET f = (ARRAY['NaN', 'NaN', '0', '-0'])[id]::float8, r = (ARRAY['1.0', '1.00', 'NaN', 'NaN'])[id]::numeric;
 SELECT dq_gate.expect_unique('t', ARRAY['f'], action => 'warn'), dq_gate.expect_unique('t', ARRAY['r'], action => 'warn') \g /dev/null
 SELECT dq_gate.audit('s', 't') \g /dev/null
 SELECT is(finding('f_unique') || '; ' || finding('r_unique'), 'failed 4 of 6, 2 null; failed 4 of 6, 2 null', 'NaN is the same as NaN, 0 as -0, 1.0 as 1.00');

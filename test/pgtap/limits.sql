@@ -1,6 +1,6 @@
 -- how many failing rows a check tolerates, and what more of them do
 \ir include/helpers.sql
-SELECT plan(94);
+SELECT plan(98);
 
 CREATE TABLE t (id int PRIMARY KEY, v int, w int);
 CREATE TABLE s (id int, v int, w int);
@@ -20,12 +20,12 @@ BEGIN
 	SELECT status INTO found FROM dq_gate.results_of(run.run_id) WHERE check_name = 'v';
 	IF finding('v') <> format('%s %s of 100', found, bad) THEN
 		RETURN 'counted wrongly: ' || finding('v');
-	ELSIF run.passed <> (run.failures IS NULL OR NOT EXISTS (SELECT FROM unnest(run.failures) f WHERE f !~ '\((warn|quarantine)\)$')) THEN
+	ELSIF run.passed <> (run.failures IS NULL OR NOT EXISTS (SELECT FROM unnest(run.failures) f WHERE f !~ '\((warn|quarantine|drop)\)$')) THEN
 		RETURN 'passed, but not by its failures: ' || run.failures::text;
-	ELSIF (SELECT count(*) FROM t) + run.quarantined <> 100 THEN
+	ELSIF (SELECT count(*) FROM t) + run.quarantined + run.dropped <> 100 THEN
 		RETURN 'rows lost';
 	END IF;
-	RETURN run.verdict || ', ' || found || CASE WHEN run.failures[1] ~ '\(warn\)$' THEN ' (warn)' ELSE '' END || CASE WHEN run.quarantined > 0 THEN ', ' || run.quarantined || ' moved' ELSE '' END;
+	RETURN run.verdict || ', ' || found || CASE WHEN run.failures[1] ~ '\(warn\)$' THEN ' (warn)' ELSE '' END || CASE WHEN run.quarantined > 0 THEN ', ' || run.quarantined || ' moved' ELSE '' END || CASE WHEN run.dropped > 0 THEN ', ' || run.dropped || ' dropped' ELSE '' END;
 END
 $$;
 SELECT is(verdict(bad, options), wanted, format('%s of 100 with %s', bad, options))
@@ -40,6 +40,8 @@ FROM (VALUES
 	(3, 'max_rows => 3, action => ''quarantine''', 'published, passed'),
 	(4, 'max_rows => 3, action => ''quarantine''', 'published, failed, 4 moved'),
 	(3, 'max_rows => 3, action => ''warn''', 'published, passed'),
+	(3, 'max_rows => 3, action => ''drop''', 'published, passed'),
+	(4, 'max_rows => 3, action => ''drop''', 'published, failed, 4 dropped'),
 	(4, 'max_rows => 3, action => ''warn''', 'published, failed (warn)'),
 	-- max_rate, a share
 	(0, 'max_rate => 0', 'published, passed'),
@@ -93,6 +95,8 @@ FROM (VALUES
 	(2, 'block_above => 0.01, action => ''quarantine''', 'rejected, failed, 100 moved'),
 	(5, 'block_above => 5, action => ''quarantine''', 'published, failed, 5 moved'),
 	(6, 'block_above => 5, action => ''quarantine''', 'rejected, failed, 100 moved'),
+	(5, 'block_above => 5, action => ''drop''', 'published, failed, 5 dropped'),
+	(6, 'block_above => 5, action => ''drop''', 'rejected, failed, 100 moved'),
 	-- a tolerance below a level
 	(2, 'max_rows => 2, block_above => 5', 'published, passed'),
 	(3, 'max_rows => 2, block_above => 5', 'published, failed (warn)'),
