@@ -277,7 +277,9 @@ dq_choose_fit(Column *column, Oid staged_collid)
 	if (!same_type && get_typtype(column->typid) == TYPTYPE_DOMAIN &&
 		DomainHasConstraints(column->typid))
 	{
-		char	   *broken = psprintf("NOT dq_gate.fits((%s)::pg_catalog.text, %u, -1)",
+		/* that NULL is not allowed is said by the check for NULL */
+		char	   *broken = psprintf("%sNOT dq_gate.fits((%s)::pg_catalog.text, %u, -1)",
+									  column->notnull ? psprintf("%s IS NOT NULL AND ", staged) : "",
 									  column->value_sql, column->typid);
 
 		column->misfit_sql = column->fit == FIT_SOME ?

@@ -10,7 +10,6 @@
 #include "action.h"
 #include "derive.h"
 #include "kinds/kinds.h"
-#include "limits.h"
 #include "params.h"
 #include "plan.h"
 #include "spi_util.h"
@@ -153,7 +152,8 @@ supersedes(const Check *declared, const Check *derived)
 	return declared->kind == derived->kind && declared->kind->rows &&
 		(declared->kind == &dq_kind_not_null || declared->kind == &dq_kind_unique) &&
 		declared->action != DQ_WARN && declared->filter == NULL &&
-		!dq_has_limits(&declared->limits) &&
+		declared->limits.max_rate < 0 && declared->limits.max_rows < 0 &&
+		(declared->limits.block_above < 0 || declared->action != DQ_BLOCK) &&
 		(declared->nulls_fail ||
 		 (declared->kind == &dq_kind_unique && derived->nulls_distinct)) &&
 		same_names(declared->columns, derived->columns);

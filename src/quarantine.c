@@ -440,22 +440,38 @@ dq_quarantine_failing(Run *run, const Quarantine *quarantine, Snapshot snapshot)
 					 psprintf("%s OR %s", kept, dropped), snapshot);
 }
 
+/* Do something with the rows that were to be dropped; returns their number */
+static int64
+with_dropped(const Run *run, const Quarantine *quarantine, const char *statement)
+{
+	Oid			types[1] = {INT8OID};
+	Datum		values[1] = {Int64GetDatum(-run->run_id)};
+	Identity	saved;
+	int64		rows;
+
+	dq_assume(&saved, relation_owner(quarantine->relid), PHASE_EVIDENCE);
+	rows = dq_execute(psprintf("%s WHERE run_id = $1", statement), 1, types, values, NULL, false);
+	dq_resume(&saved);
+	return rows;
+}
+
 /*
  * Delete the rows that were to be dropped.  Returns their number.
  */
 int64
 dq_forget_dropped(const Run *run, const Quarantine *quarantine)
 {
-	Oid			types[1] = {INT8OID};
-	Datum		values[1] = {Int64GetDatum(-run->run_id)};
-	Identity	saved;
-	int64		dropped;
+	return with_dropped(run, quarantine, psprintf("DELETE FROM %s", quarantine->sql));
+}
 
-	dq_assume(&saved, relation_owner(quarantine->relid), PHASE_EVIDENCE);
-	dropped = dq_execute(psprintf("DELETE FROM %s WHERE run_id = $1", quarantine->sql),
-						 1, types, values, NULL, false);
-	dq_resume(&saved);
-	return dropped;
+/*
+ * Keep them after all, since the batch they belong to is rejected.
+ */
+void
+dq_keep_dropped(const Run *run, const Quarantine *quarantine)
+{
+	(void) with_dropped(run, quarantine,
+						psprintf("UPDATE %s SET run_id = -run_id", quarantine->sql));
 }
 
 /*

@@ -21,6 +21,7 @@ extern Quarantine *dq_open_quarantine(const Run *run);
 extern int64 dq_quarantine_failing(Run *run, const Quarantine *quarantine,
 								   Snapshot snapshot);
 extern int64 dq_forget_dropped(const Run *run, const Quarantine *quarantine);
+extern void dq_keep_dropped(const Run *run, const Quarantine *quarantine);
 extern int64 dq_quarantine_batch(Run *run, const Quarantine *quarantine,
 								 Snapshot snapshot);
 extern char *dq_in_quarantine_sql(const Run *run, const Quarantine *quarantine);

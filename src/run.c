@@ -108,10 +108,8 @@ publish_step(void *arg)
 		run->quarantined = dq_quarantine_failing(run, step->quarantine, step->snapshot);
 		if (run->quarantined == run->row_count)
 		{
-			int64		dropped = dq_forget_dropped(run, step->quarantine);
-
-			run->quarantined -= dropped;
-			run->dropped = dropped;
+			/* nothing is left to publish: rejected, and so kept as a whole */
+			dq_keep_dropped(run, step->quarantine);
 			return;
 		}
 		without = dq_in_quarantine_sql(run, step->quarantine);
