@@ -31,12 +31,14 @@ freshness_compile(Check *check, const ColumnMap *map)
 	latest = dq_instant_sql(check, column);
 	if (latest == NULL)
 		return;
-	latest = psprintf("pg_catalog.max(%s)", latest);
-	check->null_sql = psprintf("(batch.%s IS NULL)", name);
+	/* infinity is fresh for ever; and a day has 24 hours, in every time zone */
+	latest = psprintf("pg_catalog.timezone('UTC', pg_catalog.max(%1$s) FILTER (WHERE pg_catalog.isfinite(%1$s)))",
+					  latest);
+	check->null_sql = dq_null_sql(column);
 	/* no value at all is not fresh */
-	check->aggregate_sql = psprintf("(%s >= pg_catalog.now() - %s::pg_catalog.interval) IS NOT TRUE",
+	check->aggregate_sql = psprintf("(%s >= pg_catalog.timezone('UTC', pg_catalog.now()) - %s::pg_catalog.interval) IS NOT TRUE",
 									latest, dq_literal(max_age));
-	check->observed_sql = psprintf("pg_catalog.timezone('UTC', %s)::pg_catalog.text || ' UTC'", latest);
+	check->observed_sql = psprintf("(%s)::pg_catalog.text || ' UTC'", latest);
 }
 
 const CheckKind dq_kind_freshness = {

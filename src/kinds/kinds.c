@@ -6,6 +6,7 @@
 
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 
 #include "columns.h"
 #include "kinds/kinds.h"
@@ -105,9 +106,21 @@ dq_bounds_words(const char *min, const char *max)
 	return psprintf("between %s and %s", min, max);
 }
 
+/*
+ * True where the value of a column is NULL.  A row of NULLs is a value, unlike
+ * for IS NULL.
+ */
+char *
+dq_null_sql(const Column *column)
+{
+	return psprintf(type_is_rowtype(column->typid) ?
+					"(batch.%s IS NOT DISTINCT FROM NULL)" : "(batch.%s IS NULL)",
+					quote_identifier(column->name));
+}
+
 /* True where one of the columns is NULL */
 char *
-dq_any_null_sql(List *names)
+dq_any_null_sql(const ColumnMap *map, List *names)
 {
 	StringInfoData buf;
 	ListCell   *lc;
@@ -115,9 +128,8 @@ dq_any_null_sql(List *names)
 	initStringInfo(&buf);
 	appendStringInfoChar(&buf, '(');
 	foreach(lc, names)
-		appendStringInfo(&buf, "%sbatch.%s IS NULL",
-						 lc == list_head(names) ? "" : " OR ",
-						 quote_identifier(lfirst(lc)));
+		appendStringInfo(&buf, "%s%s", lc == list_head(names) ? "" : " OR ",
+						 dq_null_sql(dq_find_column(map, lfirst(lc))));
 	appendStringInfoChar(&buf, ')');
 	return buf.data;
 }
@@ -127,8 +139,8 @@ dq_any_null_sql(List *names)
  * the check.  Never NULL itself, so that a row and its complement are all.
  */
 char *
-dq_value_rule_sql(const Check *check, const char *value, const char *failure)
+dq_value_rule_sql(const Check *check, const Column *column, const char *failure)
 {
-	return psprintf(check->nulls_fail ? "(%s IS NULL OR (%s))" : "(%s IS NOT NULL AND (%s))",
-					value, failure);
+	return psprintf(check->nulls_fail ? "(%s OR (%s))" : "(NOT %s AND (%s))",
+					dq_null_sql(column), failure);
 }

@@ -61,8 +61,8 @@ length_compile(Check *check, const ColumnMap *map)
 		appendStringInfo(&failure, "%s < %s", length, min);
 	if (max)
 		appendStringInfo(&failure, "%s%s > %s", min ? " OR " : "", length, max);
-	check->null_sql = psprintf("(batch.%s IS NULL)", name);
-	check->fail_sql = dq_value_rule_sql(check, psprintf("batch.%s", name), failure.data);
+	check->null_sql = dq_null_sql(column);
+	check->fail_sql = dq_value_rule_sql(check, column, failure.data);
 	if (check->filter_sql)
 		length = psprintf("CASE WHEN (%s) THEN %s END", check->filter_sql, length);
 	check->observed_sql = psprintf("pg_catalog.min(%1$s)::pg_catalog.text || ' .. ' || pg_catalog.max(%1$s)::pg_catalog.text",

@@ -37,9 +37,9 @@ not_future_compile(Check *check, const ColumnMap *map)
 	/* a day is in the future when it has not begun */
 	if (getBaseType(column->typid) == DATEOID)
 		instant = psprintf("%s - '1 day'::pg_catalog.interval", instant);
-	check->null_sql = psprintf("(batch.%s IS NULL)", name);
-	check->fail_sql = dq_value_rule_sql(check, psprintf("batch.%s", name),
-										psprintf("%s > pg_catalog.now() + %s::pg_catalog.interval",
+	check->null_sql = dq_null_sql(column);
+	check->fail_sql = dq_value_rule_sql(check, column,
+										psprintf("pg_catalog.timezone('UTC', %s) > pg_catalog.timezone('UTC', pg_catalog.now()) + %s::pg_catalog.interval",
 												 instant, dq_literal(tolerance ? tolerance : "0")));
 }
 

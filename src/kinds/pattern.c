@@ -32,8 +32,8 @@ pattern_compile(Check *check, const ColumnMap *map)
 	/* a collation for which equal is not the same has no patterns */
 	if (OidIsValid(column->collid) && !get_collation_isdeterministic(column->collid))
 		pattern = psprintf("%s COLLATE pg_catalog.\"default\"", pattern);
-	check->null_sql = psprintf("(batch.%s IS NULL)", name);
-	check->fail_sql = dq_value_rule_sql(check, psprintf("batch.%s", name),
+	check->null_sql = dq_null_sql(column);
+	check->fail_sql = dq_value_rule_sql(check, column,
 										psprintf("NOT batch.%s::pg_catalog.text OPERATOR(pg_catalog.%s) %s",
 												 name, operator, pattern));
 }

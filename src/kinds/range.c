@@ -103,8 +103,8 @@ range_compile(Check *check, const ColumnMap *map)
 	else if (has_nan(base))
 		appendStringInfo(&failure, " OR %s = 'NaN'", value);
 
-	check->null_sql = psprintf("(%s IS NULL)", value);
-	check->fail_sql = dq_value_rule_sql(check, value, failure.data);
+	check->null_sql = dq_null_sql(column);
+	check->fail_sql = dq_value_rule_sql(check, column, failure.data);
 	if (has_nan(base))
 		value = psprintf("NULLIF(%s, 'NaN')", value);
 	if (check->filter_sql)

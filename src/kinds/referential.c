@@ -11,6 +11,7 @@
 #include "access/stratnum.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_constraint.h"
+#include "catalog/pg_proc.h"
 #include "miscadmin.h"
 #include "parser/parse_coerce.h"
 #include "utils/acl.h"
@@ -106,7 +107,8 @@ reference_of_constraint(const Check *check)
 
 /*
  * The equality of a column of the other table with values of the given type,
- * if there is one that needs no cast by somebody's leave.
+ * if there is one that needs no cast by somebody's leave, and none that goes
+ * by settings such as the time zone.
  */
 static Oid
 equality_for(Oid parent, const char *parent_name, Oid child_type, Oid *parent_type)
@@ -114,6 +116,8 @@ equality_for(Oid parent, const char *parent_name, Oid child_type, Oid *parent_ty
 	AttrNumber	attnum = get_attnum(parent, parent_name);
 	Oid			from = getBaseType(child_type);
 	TypeCacheEntry *type;
+	CoercionPathType path;
+	Oid			function;
 
 	*parent_type = InvalidOid;
 	if (attnum == InvalidAttrNumber)
@@ -128,9 +132,11 @@ equality_for(Oid parent, const char *parent_name, Oid child_type, Oid *parent_ty
 												   BTEqualStrategyNumber);
 
 		if (OidIsValid(operator))
-			return operator;
+			return op_volatile(operator) == PROVOLATILE_IMMUTABLE ? operator : InvalidOid;
 	}
-	if (!can_coerce_type(1, &from, parent_type, COERCION_IMPLICIT))
+	path = find_coercion_pathway(*parent_type, from, COERCION_IMPLICIT, &function);
+	if (path == COERCION_PATH_NONE ||
+		(OidIsValid(function) && func_volatile(function) != PROVOLATILE_IMMUTABLE))
 		return InvalidOid;
 	return dq_equality_operator(*parent_type);
 }
@@ -227,7 +233,7 @@ referential_compile(Check *check, const ColumnMap *map)
 							  dq_source_sql(map, "sibling"), join_sql(ref, check, map, "sibling"));
 	}
 
-	any_null = dq_any_null_sql(check->columns);
+	any_null = dq_any_null_sql(map, check->columns);
 	check->null_sql = any_null;
 	if (ref->match_full && list_length(check->columns) > 1)
 	{

@@ -94,7 +94,7 @@ static void
 unique_compile(Check *check, const ColumnMap *map)
 {
 	char	   *columns = names_sql(check->columns, "batch.");
-	char	   *any_null = dq_any_null_sql(check->columns);
+	char	   *any_null;
 	char	   *source;
 	char	   *condition;
 	char	   *groups;
@@ -105,6 +105,7 @@ unique_compile(Check *check, const ColumnMap *map)
 		return;
 
 	source = dq_source_sql(map, "batch");
+	any_null = dq_any_null_sql(map, check->columns);
 	/* by default NULLs differ from each other, as in SQL */
 	if (check->declared)
 		check->nulls_distinct = !check->nulls_fail;

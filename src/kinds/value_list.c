@@ -86,8 +86,8 @@ value_list_compile(Check *check, const ColumnMap *map)
 
 	value = psprintf("batch.%s", name);
 	list = list_sql(values, base);
-	check->null_sql = psprintf("(%s IS NULL)", value);
-	check->fail_sql = dq_value_rule_sql(check, value,
+	check->null_sql = dq_null_sql(column);
+	check->fail_sql = dq_value_rule_sql(check, column,
 										list == NULL ? (accepted ? "true" : "false") :
 										psprintf("%s %s %s ANY (%s)", accepted ? "NOT" : "", value,
 												 dq_operator_sql(dq_equality_operator(base)), list));
