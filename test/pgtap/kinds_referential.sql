@@ -1,6 +1,6 @@
 -- expect_referential: the values of columns stand in another table
 \ir include/helpers.sql
-SELECT plan(51);
+SELECT plan(52);
 
 -- O13
 CREATE TABLE cust (id int);
@@ -62,6 +62,7 @@ SELECT dq_gate.audit('map_staging', 'typed') \g /dev/null
 SELECT is(finding('cid_referential') || '; ' || finding('cid_type_fit'), 'passed 0 of 4, 2 null; failed 1 of 4, 1 null', 'O19: staged as text, what is no integer does not fit, the others are compared as integers');
 
 -- types that go together
+CREATE TABLE moments (at timestamptz);
 CREATE TABLE wide (n numeric, b bigint, v varchar(5), ts timestamp);
 INSERT INTO wide VALUES (1, 1, 'BR', '2024-01-01');
 SELECT lives_ok($$ SELECT dq_gate.expect_referential('t', ARRAY['small'], 'wide', ARRAY['b'], name => 'small_big', action => 'warn') $$, 'smallint in bigint');
@@ -141,6 +142,8 @@ SELECT raises($$ SELECT dq_gate.expect_referential('t', ARRAY['region', 'country
 SELECT raises($$ SELECT dq_gate.expect_referential('t', ARRAY['region'], NULL, ARRAY['id']) $$, '22004', 'ref_table', 'no table');
 SELECT raises($$ SELECT dq_gate.expect_referential('t', NULL, 'cust', ARRAY['id']) $$, '22004', 'columns', 'no columns');
 SELECT raises($$ SELECT dq_gate.expect_referential('t', ARRAY['region'], 'region', ARRAY['country']) $$, '42804', 'region of gate public.t, of type integer, cannot be compared with column country of public.region, of type text', 'an integer does not refer to text');
+
+SELECT raises($$ SELECT dq_gate.expect_referential('t', ARRAY['ts'], 'moments', ARRAY['at']) $$, '42804', 'ts of gate public.t, of type timestamp without time zone, cannot be compared with column at', 'a time without zone does not refer to one with, which would depend on the session');
 
 -- what is gone at run time
 SELECT dq_gate.drop_check('t', check_name) FROM dq_gate.checks_of('t') WHERE check_name IN ('small_big', 'big_numeric', 'text_varchar') \g /dev/null

@@ -1,6 +1,6 @@
 -- expect_unique: no two rows of the batch have the same values
 \ir include/helpers.sql
-SELECT plan(43);
+SELECT plan(44);
 
 -- O03
 CREATE TABLE d (id int PRIMARY KEY, k text);
@@ -78,6 +78,13 @@ SELECT is(outcome(dq_gate.publish('ci_s', 'ci')), 'published 3: 1 inserted, 2 qu
 \else
 SELECT skip('no citext');
 \endif
+
+CREATE TYPE pair AS (x int, y int);
+CREATE TABLE comp (id int PRIMARY KEY, p pair UNIQUE);
+CREATE TABLE comp_s (LIKE comp);
+INSERT INTO comp_s VALUES (1, ROW(NULL, NULL)), (2, ROW(NULL, NULL)), (3, NULL), (4, NULL), (5, ROW(1, NULL)), (6, ROW(1, NULL));
+SELECT dq_gate.expect_unique('comp', ARRAY['p'], action => 'quarantine') \g /dev/null
+SELECT is(outcome(dq_gate.publish('comp_s', 'comp')), 'published 6: 2 inserted, 4 quarantined', 'a composite value with NULLs in it is a value, as for a UNIQUE constraint');
 
 -- names, those of the measuring statements among them
 CREATE TABLE "Odd" ("Id" int PRIMARY KEY, "a""b%s" text, rows int, row_count int, key_1 int, batch int);

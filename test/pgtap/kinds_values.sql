@@ -1,6 +1,6 @@
 -- expect_accepted_values and expect_rejected_values: one of some values, or none of them
 \ir include/helpers.sql
-SELECT plan(51);
+SELECT plan(52);
 
 CREATE TABLE t (id int PRIMARY KEY, c text, n numeric, b bool, d date, fixed char(5), j json, pt point, jb jsonb);
 CREATE TABLE s (LIKE t);
@@ -116,6 +116,15 @@ SELECT skip('no citext');
 -- a value that is a list itself
 CREATE TABLE arr (id int PRIMARY KEY, a int[]);
 SELECT raises($$ SELECT dq_gate.expect_accepted_values('arr', 'a', ARRAY['{1,2}', '{1}']) $$, '42883', 'column a of gate public.arr has type integer\[\][^$]*expect_sql', 'a list of arrays is refused');
+
+-- a composite value with NULLs in it is a value
+CREATE TYPE pair AS (x int, y int);
+CREATE TABLE comp (id int PRIMARY KEY, p pair);
+CREATE TABLE comp_s (LIKE comp);
+INSERT INTO comp_s VALUES (1, ROW(1, 2)), (2, ROW(5, NULL)), (3, ROW(NULL, NULL)), (4, NULL), (5, ROW(1, NULL));
+SELECT dq_gate.expect_accepted_values('comp', 'p', ARRAY['(1,2)', '(1,)']), dq_gate.expect_rejected_values('comp', 'p', ARRAY['(5,)']) \g /dev/null
+SELECT dq_gate.audit('comp_s', 'comp') \g /dev/null
+SELECT is(finding('p_accepted_values') || '; ' || finding('p_rejected_values'), 'failed 2 of 5, 1 null; failed 1 of 5, 1 null', 'a composite value with NULLs in it is a value');
 
 -- names and values with whatever is in them
 CREATE TABLE "Odd" ("Id" int PRIMARY KEY, "a""b%d" text, "select" text);

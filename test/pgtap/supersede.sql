@@ -1,6 +1,6 @@
 -- a declared check that says all that a derived one says takes its place
 \ir include/helpers.sql
-SELECT plan(57);
+SELECT plan(62);
 
 CREATE FUNCTION drop_all(target regclass) RETURNS void LANGUAGE sql AS
 	$$ SELECT dq_gate.drop_check(target, check_name) FROM dq_gate.checks_of(target) WHERE origin = 'declared' $$;
@@ -142,6 +142,26 @@ SELECT dq_gate.create_gate('own', key => '{code}') \g /dev/null
 SELECT dq_gate.expect_unique('own', '{code}', action => 'quarantine'), dq_gate.expect_not_null('own', 'code', action => 'quarantine') \g /dev/null
 SELECT is(outcome(dq_gate.publish('own_s', 'own')), 'published 4: 1 updated, 3 quarantined', 'a key that the gate names');
 SELECT results_eq('TABLE own', $$ VALUES ('a', 1) $$, 'is treated alike');
+
+-- a domain that is NOT NULL
+CREATE DOMAIN required AS int NOT NULL CHECK (VALUE > 0);
+CREATE TABLE dom (id int PRIMARY KEY, r required);
+CREATE TABLE dom_s (id int, r int);
+INSERT INTO dom_s VALUES (1, 1), (2, NULL);
+SELECT dq_gate.create_gate('dom') \g /dev/null
+SELECT dq_gate.expect_not_null('dom', 'r', action => 'quarantine') \g /dev/null
+SELECT is(outcome(dq_gate.publish('dom_s', 'dom')), 'published 2: 1 inserted, 1 quarantined', 'a domain that is NOT NULL');
+UPDATE dom_s SET r = 0 WHERE id = 1;
+SELECT is(outcome(dq_gate.publish('dom_s', 'dom')), 'rejected 2: 2 quarantined', 'what else it says is derived all the same');
+
+-- too many bad rows block: none passes
+SELECT dq_gate.expect_not_null('t', 'v', action => 'quarantine', block_above => 1, name => 'x'), dq_gate.expect_unique('t', '{id}', action => 'quarantine', block_above => 2, name => 'y'), dq_gate.expect_not_null('t', 'id', action => 'quarantine', block_above => 0.25, name => 'z') \g /dev/null
+SELECT is(about('t', '{v}') || '; ' || about('t', '{id}'), 'x quarantine declared; y quarantine declared, z quarantine declared', 'a check that moves rows or, where they are too many, blocks');
+DELETE FROM s WHERE u IN ('g');
+SELECT is((dq_gate.publish('s', 't')).quarantined, 5::bigint, 'takes the place as well');
+INSERT INTO s VALUES (11, NULL, NULL);
+SELECT is(outcome(dq_gate.publish('s', 't')), 'rejected 9: 9 quarantined', 'up to that number');
+SELECT drop_all('t') \g /dev/null
 
 -- a check that takes the place and cannot be evaluated keeps the batch out
 ALTER TABLE s RENAME v TO w;
