@@ -1,6 +1,6 @@
 -- expect_freshness: the latest value of a column is not too old
 \ir include/helpers.sql
-SELECT plan(52);
+SELECT plan(53);
 
 CREATE DOMAIN moment AS timestamptz;
 CREATE TABLE t (id int PRIMARY KEY, at timestamptz, local timestamp, d date, m moment, c text, tm time, n int);
@@ -78,6 +78,15 @@ SELECT dq_gate.audit('s', 't') \g /dev/null
 SELECT is((SELECT rule FROM dq_gate.checks_of('t') WHERE check_name = 'iso'), 'latest at no older than 1 day 02:00:00', 'whatever the style of intervals of the session');
 RESET IntervalStyle;
 SELECT is(finding('iso'), 'failed of 1', 'it is judged');
+
+-- infinity is no time
+CREATE TABLE inf (id int PRIMARY KEY, at timestamptz, d date);
+CREATE TABLE inf_s (LIKE inf);
+INSERT INTO inf_s VALUES (1, 'infinity', 'infinity'), (2, '2020-01-01 00:00 UTC', '2020-01-01'), (3, '-infinity', '-infinity');
+SELECT dq_gate.expect_freshness('inf', 'at', '1 day'), dq_gate.expect_freshness('inf', 'd', '1 day') \g /dev/null
+SELECT dq_gate.audit('inf_s', 'inf') \g /dev/null
+SELECT results_eq($$ SELECT status, actual_value FROM dq_gate.results_of(last_run()) WHERE check_type = 'freshness' ORDER BY check_name $$,
+	$$ VALUES ('failed', '2020-01-01 00:00:00 UTC'), ('failed', '2020-01-02 00:00:00 UTC') $$, 'infinity is not fresh for ever');
 
 -- staged as text that does not fit
 CREATE TABLE text_s (id text, at text);
