@@ -45,3 +45,28 @@ LANGUAGE sql VOLATILE
 SET search_path = pg_catalog, pg_temp;
 COMMENT ON FUNCTION dq_gate.results_of(pg_catalog.int8) IS
 	'what each check of a run found, one row a check';
+
+CREATE FUNCTION dq_gate.rules_of(run_id pg_catalog.int8,
+								 OUT check_name pg_catalog.text,
+								 OUT check_type pg_catalog.text,
+								 OUT rule pg_catalog.text,
+								 OUT action pg_catalog.text,
+								 OUT nulls pg_catalog.text,
+								 OUT filter pg_catalog.text,
+								 OUT tolerance pg_catalog.text,
+								 OUT origin pg_catalog.text)
+RETURNS SETOF pg_catalog.record
+AS $$
+	SELECT e.check_name, e.check_type, e.rule, e.action, e.nulls, e.filter, e.tolerance, e.origin
+	FROM dq_gate.runs r
+	JOIN dq_gate.rule_sets s ON s.rules_hash OPERATOR(pg_catalog.=) r.rules_hash,
+		pg_catalog.jsonb_to_recordset(s.rules) AS e (
+			check_name pg_catalog.text, check_type pg_catalog.text, rule pg_catalog.text,
+			action pg_catalog.text, nulls pg_catalog.text, filter pg_catalog.text,
+			tolerance pg_catalog.text, origin pg_catalog.text)
+	WHERE r.run_id OPERATOR(pg_catalog.=) $1
+$$
+LANGUAGE sql VOLATILE
+SET search_path = pg_catalog, pg_temp;
+COMMENT ON FUNCTION dq_gate.rules_of(pg_catalog.int8) IS
+	'the rules that a run was made under, as they were then';

@@ -62,6 +62,14 @@ COMMENT ON COLUMN dq_gate.checks.filter IS 'the rows that the check is about; NU
 COMMENT ON COLUMN dq_gate.checks.reads_target IS
 	'the check reads the target itself, which is then locked against writers from the start of a run';
 
+CREATE TABLE dq_gate.rule_sets (
+	rules_hash	pg_catalog.text PRIMARY KEY,
+	rules		pg_catalog.jsonb NOT NULL
+);
+COMMENT ON TABLE dq_gate.rule_sets IS
+	'the rules that runs were made under, each set of them once; see rules_of';
+COMMENT ON COLUMN dq_gate.rule_sets.rules_hash IS 'SHA-256 of the rules';
+
 CREATE SEQUENCE dq_gate.run_id_seq;
 
 CREATE TABLE dq_gate.runs (
@@ -83,6 +91,7 @@ CREATE TABLE dq_gate.runs (
 	deleted		pg_catalog.int8,
 	quarantined	pg_catalog.int8,
 	dropped		pg_catalog.int8,
+	rules_hash	pg_catalog.text NOT NULL REFERENCES dq_gate.rule_sets (rules_hash),
 	checks_run	pg_catalog.int4 NOT NULL,
 	checks_failed	pg_catalog.int4 NOT NULL,
 	failures	pg_catalog.text[] NOT NULL DEFAULT '{}',
@@ -101,6 +110,7 @@ CREATE TABLE dq_gate.runs (
 	duration	pg_catalog.interval NOT NULL
 );
 CREATE INDEX runs_target_idx ON dq_gate.runs (target, run_id DESC);
+CREATE INDEX runs_rules_hash_idx ON dq_gate.runs (rules_hash);
 CREATE INDEX runs_started_at_idx ON dq_gate.runs (started_at);
 COMMENT ON TABLE dq_gate.runs IS
 	'one row a run: who ran which batch, the verdict, the row accounting and the failures';
@@ -111,6 +121,7 @@ COMMENT ON COLUMN dq_gate.runs.enforced IS 'false: the checks were evaluated, bu
 COMMENT ON COLUMN dq_gate.runs.published IS 'the batch, less its quarantined rows, is in the target';
 COMMENT ON COLUMN dq_gate.runs.row_count IS
 	'rows staged; equals inserted + updated + unchanged + quarantined + dropped unless the run was a dry run';
+COMMENT ON COLUMN dq_gate.runs.rules_hash IS 'which rules the run was made under: the same hash, the same rules';
 COMMENT ON COLUMN dq_gate.runs.checks_failed IS 'checks that failed or could not be evaluated, whatever their action';
 COMMENT ON COLUMN dq_gate.runs.failures IS 'one text a failed check, its name first';
 COMMENT ON COLUMN dq_gate.runs.error IS 'why the publish failed, for the verdict failed';
@@ -155,6 +166,7 @@ COMMENT ON TABLE dq_gate.quarantines IS 'which table keeps the rejected rows of 
 -- what pg_dump must carry: configuration and history alike
 SELECT pg_catalog.pg_extension_config_dump('dq_gate.gates', '');
 SELECT pg_catalog.pg_extension_config_dump('dq_gate.checks', '');
+SELECT pg_catalog.pg_extension_config_dump('dq_gate.rule_sets', '');
 SELECT pg_catalog.pg_extension_config_dump('dq_gate.run_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('dq_gate.runs', '');
 SELECT pg_catalog.pg_extension_config_dump('dq_gate.results', '');

@@ -14,6 +14,7 @@
 
 #include "action.h"
 #include "audit.h"
+#include "limits.h"
 #include "log.h"
 #include "spi_util.h"
 #include "verdict.h"
@@ -22,9 +23,9 @@
 typedef struct Row
 {
 	int			count;
-	Oid			types[32];
-	Datum		values[32];
-	char		nulls[33];
+	Oid			types[40];
+	Datum		values[40];
+	char		nulls[41];
 } Row;
 
 static void
@@ -77,6 +78,59 @@ dq_next_run_id(void)
 	return run_id;
 }
 
+/* A text of each check, empty where it has none, as text[] */
+static void
+add_texts(Row *row, List *texts)
+{
+	add(row, TEXTARRAYOID, dq_text_array(texts), false);
+}
+
+/*
+ * Keep the rules of the run, unless they are known, and return their hash.
+ * They are put in the order of their names, so that the same rules have the
+ * same hash.
+ */
+static char *
+log_rules(const Run *run)
+{
+	Row			row = {0};
+	List	   *texts[8] = {NIL};
+	char	   *hash;
+	ListCell   *lc;
+
+	foreach(lc, run->plan->checks)
+	{
+		const Check *check = lfirst(lc);
+		bool		rows = check->kind->rows;
+
+		texts[0] = lappend(texts[0], check->name);
+		texts[1] = lappend(texts[1], unconstify(char *, check->kind->name));
+		texts[2] = lappend(texts[2], check->rule);
+		texts[3] = lappend(texts[3], unconstify(char *, dq_action_name(check->action)));
+		texts[4] = lappend(texts[4], rows ? (check->nulls_fail ? "fail" : "pass") : "");
+		texts[5] = lappend(texts[5], check->filter ? check->filter : "");
+		texts[6] = lappend(texts[6], dq_has_limits(&check->limits) ? dq_describe_limits(check) : "");
+		texts[7] = lappend(texts[7], check->origin);
+	}
+	for (int i = 0; i < (int) lengthof(texts); i++)
+		add_texts(&row, texts[i]);
+	dq_execute("WITH rule AS ("
+			   " SELECT pg_catalog.jsonb_agg(pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object("
+			   " 'check_name', n, 'check_type', t, 'rule', r, 'action', a, 'nulls', NULLIF(u, ''),"
+			   " 'filter', NULLIF(f, ''), 'tolerance', NULLIF(l, ''), 'origin', o))"
+			   " ORDER BY n COLLATE \"C\") AS rules"
+			   " FROM unnest($1, $2, $3, $4, $5, $6, $7, $8) AS e (n, t, r, a, u, f, l, o)),"
+			   " hashed AS (SELECT pg_catalog.encode(pg_catalog.sha256(pg_catalog.convert_to("
+			   " rules::pg_catalog.text, 'UTF8')), 'hex') AS hash, rules FROM rule),"
+			   " kept AS (INSERT INTO dq_gate.rule_sets (rules_hash, rules)"
+			   " SELECT hash, rules FROM hashed ON CONFLICT DO NOTHING)"
+			   " SELECT hash FROM hashed",
+			   row.count, row.types, row.values, row.nulls, false);
+	hash = dq_result_text(0, 1);
+	dq_free_result();
+	return hash;
+}
+
 static void
 log_result(const Run *run, const CheckResult *result, int check_no)
 {
@@ -117,8 +171,13 @@ dq_log_run(const Run *run)
 {
 	Row			row = {0};
 	int			check_no = 0;
+	char	   *hash;
 	ListCell   *lc;
 	Identity	saved;
+
+	dq_assume(&saved, dq_extension_owner(), PHASE_LOG);
+	hash = log_rules(run);
+	dq_resume(&saved);
 
 	add(&row, INT8OID, Int64GetDatum(run->run_id), false);
 	add(&row, REGCLASSOID, ObjectIdGetDatum(run->map->target), false);
@@ -137,6 +196,7 @@ dq_log_run(const Run *run)
 	add_count(&row, run->deleted);
 	add_count(&row, run->quarantined);
 	add_count(&row, run->dropped);
+	add_text(&row, hash);
 	add(&row, INT4OID, Int32GetDatum(list_length(run->results)), false);
 	add(&row, INT4OID, Int32GetDatum(run->checks_failed), false);
 	add(&row, TEXTARRAYOID, dq_text_array(run->failures), false);
@@ -156,11 +216,11 @@ dq_log_run(const Run *run)
 	dq_assume(&saved, dq_extension_owner(), PHASE_LOG);
 	dq_execute("INSERT INTO dq_gate.runs (run_id, target, gate, staging, batch_id, as_of, verdict,"
 			   " passed, published, enforced, row_count, inserted, updated, unchanged, deleted, quarantined,"
-			   " dropped, checks_run, checks_failed, failures, error, error_sqlstate, quarantine,"
+			   " dropped, rules_hash, checks_run, checks_failed, failures, error, error_sqlstate, quarantine,"
 			   " layer, owner, called_by, run_as, application_name, started_at, audit_time,"
 			   " publish_time, duration)"
 			   " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,"
-			   " $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32)",
+			   " $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33)",
 			   row.count, row.types, row.values, row.nulls, false);
 	foreach(lc, run->results)
 		log_result(run, lfirst(lc), ++check_no);
