@@ -275,12 +275,7 @@ sample_sql(const Audit *audit, const Check *check)
 
 	foreach(lc, check->columns)
 	{
-		ListCell   *nc;
-		bool		known = false;
-
-		foreach(nc, names)
-			known = known || strcmp(lfirst(nc), lfirst(lc)) == 0;
-		if (!known)
+		if (!dq_has_name(names, lfirst(lc)))
 			names = lappend(names, lfirst(lc));
 	}
 

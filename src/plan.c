@@ -130,12 +130,7 @@ same_names(List *a, List *b)
 		return false;
 	foreach(lc, a)
 	{
-		ListCell   *other;
-		bool		found = false;
-
-		foreach(other, b)
-			found = found || strcmp(lfirst(lc), lfirst(other)) == 0;
-		if (!found)
+		if (!dq_has_name(b, lfirst(lc)))
 			return false;
 	}
 	return true;

@@ -166,6 +166,44 @@ dq_attempt(DqStep step, void *arg, ErrorData **error)
 	return done;
 }
 
+/* A text tried out as a value of a type; see dq_try_value */
+typedef struct ValueTrial
+{
+	Oid			typid;
+	char	   *text;
+	Datum		value;
+} ValueTrial;
+
+static void
+try_value(void *arg)
+{
+	ValueTrial *trial = arg;
+	Oid			function;
+	Oid			typioparam;
+	bool		is_varlena;
+
+	getTypeInputInfo(trial->typid, &function, &typioparam);
+	trial->value = OidInputFunctionCall(function, trial->text, typioparam, -1);
+	getTypeOutputInfo(trial->typid, &function, &is_varlena);
+	trial->text = OidOutputFunctionCall(function, trial->value);
+}
+
+/*
+ * Take a text for a value of a type.  The text becomes what the type writes
+ * for the value; false, with the error, where the type does not take it.
+ */
+bool
+dq_try_value(Oid typid, char **text, Datum *value, ErrorData **error)
+{
+	ValueTrial	trial = {typid, *text, (Datum) 0};
+
+	if (!dq_attempt(try_value, &trial, error))
+		return false;
+	*text = trial.text;
+	*value = trial.value;
+	return true;
+}
+
 /* The message of a caught error with its detail, on one line */
 char *
 dq_error_text(const ErrorData *error)
@@ -347,6 +385,19 @@ dq_append_names(StringInfo buf, List *names, const char *prefix)
 			appendStringInfoString(buf, ", ");
 		appendStringInfo(buf, "%s%s", prefix, quote_identifier(lfirst(lc)));
 	}
+}
+
+bool
+dq_has_name(List *names, const char *name)
+{
+	ListCell   *lc;
+
+	foreach(lc, names)
+	{
+		if (strcmp(lfirst(lc), name) == 0)
+			return true;
+	}
+	return false;
 }
 
 /* Column names for people: quoted only where they need it */

@@ -36,6 +36,7 @@ extern void dq_resume(const Identity *saved);
 
 typedef void (*DqStep) (void *arg);
 extern bool dq_attempt(DqStep step, void *arg, ErrorData **error);
+extern bool dq_try_value(Oid typid, char **text, Datum *value, ErrorData **error);
 extern char *dq_error_text(const ErrorData *error);
 
 extern uint64 dq_execute(const char *sql, int nargs, Oid *types, Datum *values,
@@ -55,6 +56,7 @@ extern char *dq_operator_sql(Oid operator_oid);
 extern Oid	dq_equality_operator(Oid typid);
 extern char *dq_literal(const char *text);
 extern void dq_append_names(StringInfo buf, List *names, const char *prefix);
+extern bool dq_has_name(List *names, const char *name);
 extern char *dq_list_names(List *names);
 extern char *dq_tuple_names(List *names);
 extern Datum dq_text_array(List *strings);

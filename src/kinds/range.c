@@ -122,28 +122,6 @@ const CheckKind dq_kind_range = {
 	.compile = range_compile,
 };
 
-/* A bound tried out as a value of the column's type */
-typedef struct BoundTrial
-{
-	Oid			base;
-	char	   *text;
-	Datum		value;
-} BoundTrial;
-
-static void
-try_bound(void *arg)
-{
-	BoundTrial *trial = arg;
-	Oid			function;
-	Oid			typioparam;
-	bool		is_varlena;
-
-	getTypeInputInfo(trial->base, &function, &typioparam);
-	trial->value = OidInputFunctionCall(function, trial->text, typioparam, -1);
-	getTypeOutputInfo(trial->base, &function, &is_varlena);
-	trial->text = OidOutputFunctionCall(function, trial->value);
-}
-
 /*
  * An argument of any type as a bound of the column: its text, and its value
  * as the column's type has it.
@@ -153,24 +131,23 @@ declared_bound(FunctionCallInfo fcinfo, int arg, const char *which,
 			   const Declaration *decl, const Column *column, Datum *value)
 {
 	Oid			argtype = get_fn_expr_argtype(fcinfo->flinfo, arg);
-	BoundTrial	trial;
+	char	   *text;
 	ErrorData  *error;
 
 	if (PG_ARGISNULL(arg))
 		return NULL;
 	if (argtype == UNKNOWNOID)
-		trial.text = pstrdup(PG_GETARG_CSTRING(arg));
+		text = pstrdup(PG_GETARG_CSTRING(arg));
 	else
 	{
 		Oid			function;
 		bool		is_varlena;
 
 		getTypeOutputInfo(argtype, &function, &is_varlena);
-		trial.text = OidOutputFunctionCall(function, PG_GETARG_DATUM(arg));
+		text = OidOutputFunctionCall(function, PG_GETARG_DATUM(arg));
 	}
 
-	trial.base = getBaseType(column->typid);
-	if (!dq_attempt(try_bound, &trial, &error))
+	if (!dq_try_value(getBaseType(column->typid), &text, value, &error))
 		ereport(ERROR,
 				(errcode(error->sqlerrcode),
 				 errmsg("%s of a range on column %s of gate %s is no value of type %s",
@@ -178,8 +155,7 @@ declared_bound(FunctionCallInfo fcinfo, int arg, const char *which,
 						format_type_be(column->typid)),
 				 errdetail("%s", dq_error_text(error)),
 				 errhint("Give the bound as a value that the column could hold.")));
-	*value = trial.value;
-	return trial.text;
+	return text;
 }
 
 PG_FUNCTION_INFO_V1(dq_gate_expect_range);

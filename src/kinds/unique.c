@@ -47,19 +47,6 @@ groups_sql(const char *source, List *names, const char *prefix, const char *cond
 	return sql.data;
 }
 
-static bool
-name_is_taken(List *names, const char *name)
-{
-	ListCell   *lc;
-
-	foreach(lc, names)
-	{
-		if (strcmp(lfirst(lc), name) == 0)
-			return true;
-	}
-	return false;
-}
-
 /* Each group as jsonb: the columns, and how many rows share them */
 static char *
 groups_sample_sql(const char *groups, List *names)
@@ -68,7 +55,7 @@ groups_sample_sql(const char *groups, List *names)
 	char	   *count_name = "rows";
 	ListCell   *lc;
 
-	while (name_is_taken(names, count_name))
+	while (dq_has_name(names, count_name))
 		count_name = psprintf("%s_", count_name);
 
 	initStringInfo(&sql);

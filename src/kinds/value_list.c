@@ -13,24 +13,6 @@
 #include "params.h"
 #include "spi_util.h"
 
-/* A text tried out as a value of a type */
-typedef struct ValueTrial
-{
-	Oid			typid;
-	char	   *text;
-} ValueTrial;
-
-static void
-try_value(void *arg)
-{
-	ValueTrial *trial = arg;
-	Oid			function;
-	Oid			typioparam;
-
-	getTypeInputInfo(trial->typid, &function, &typioparam);
-	(void) OidInputFunctionCall(function, trial->text, typioparam, -1);
-}
-
 /*
  * The values as an array of the column's type, NULL if none is of that type:
  * a label that an enum does not have is a value that no row has.
@@ -44,15 +26,16 @@ list_sql(List *values, Oid typid)
 	initStringInfo(&sql);
 	foreach(lc, values)
 	{
-		ValueTrial	trial = {typid, lfirst(lc)};
+		char	   *text = lfirst(lc);
+		Datum		value;
 		ErrorData  *error;
 
-		if (!dq_attempt(try_value, &trial, &error))
+		if (!dq_try_value(typid, &text, &value, &error))
 		{
 			FreeErrorData(error);
 			continue;
 		}
-		appendStringInfo(&sql, "%s%s::%s", sql.len > 0 ? ", " : "", dq_literal(trial.text),
+		appendStringInfo(&sql, "%s%s::%s", sql.len > 0 ? ", " : "", dq_literal(lfirst(lc)),
 						 dq_type_sql(typid, -1));
 	}
 	return sql.len > 0 ? psprintf("ARRAY[%s]", sql.data) : NULL;
@@ -123,14 +106,15 @@ check_values(const Declaration *decl, const Column *column, List *values)
 		return;
 	foreach(lc, values)
 	{
-		ValueTrial	trial = {base, lfirst(lc)};
+		char	   *text = lfirst(lc);
+		Datum		value;
 		ErrorData  *error;
 
-		if (!dq_attempt(try_value, &trial, &error))
+		if (!dq_try_value(base, &text, &value, &error))
 			ereport(ERROR,
 					(errcode(error->sqlerrcode),
 					 errmsg("%s is no value of column %s of gate %s, of type %s",
-							dq_literal(trial.text), quote_identifier(column->name),
+							dq_literal(text), quote_identifier(column->name),
 							decl->gate->name, format_type_be(column->typid))));
 	}
 }
