@@ -284,6 +284,40 @@ refuse_option(const Declaration *decl, bool given, const char *name)
 }
 
 /*
+ * What a parsed rule, aggregate or query means for good, as text, and which
+ * columns of the row it looks at.  The noun is for messages: "a rule".
+ */
+char *
+dq_declare_meaning(Declaration *decl, const char *noun, Node *rule, List **columns)
+{
+	Oid			target = decl->gate->target;
+	RuleColumns needs;
+	Identity	saved;
+	char	   *resolved;
+
+	dq_rule_columns(rule, target, &needs);
+	if (needs.whole_row || needs.system)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("%s cannot use a %s", noun, needs.whole_row ? "whole row" : "system column"),
+				 errhint("Name the columns that it is about.")));
+	if (dq_rule_is_unnameable(rule))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("%s cannot compare with an operator that its text does not name", noun),
+				 errdetail("IS DISTINCT FROM, NULLIF, CASE ... WHEN, comparisons of rows and JOIN USING cannot say from which schema their operator is, and this one is not in pg_catalog."),
+				 errhint("Write the comparison with the operator itself, such as a = b.")));
+	*columns = needs.names;
+	decl->reads_target = decl->reads_target || dq_rule_reads(rule, target);
+
+	/* so that names are qualified for the search_path of an audit */
+	dq_assume(&saved, GetUserId(), PHASE_EVIDENCE);
+	resolved = dq_deparse_rule(rule, target, true);
+	dq_resume(&saved);
+	return resolved;
+}
+
+/*
  * A rule or a filter over a row of the batch: what it means for good, and
  * which columns it looks at.
  */
@@ -291,11 +325,8 @@ char *
 dq_declare_expression(Declaration *decl, const char *what, const char *text,
 					  List **columns)
 {
-	Oid			target = decl->gate->target;
 	bool		rule_is_filter = strcmp(what, "filter") == 0;
 	DqErrorContext context;
-	RuleColumns needs;
-	Identity	saved;
 	Node	   *rule;
 	char	   *resolved;
 
@@ -304,19 +335,8 @@ dq_declare_expression(Declaration *decl, const char *what, const char *text,
 					psprintf("%s of check %s of gate %s", what, quote_identifier(decl->name),
 							 decl->gate->name) :
 					psprintf("%s of a check of gate %s", what, decl->gate->name));
-	rule = dq_parse_rule(text, target, what);
-	dq_rule_columns(rule, target, &needs);
-	if (needs.whole_row || needs.system)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("a %s cannot use a %s", what, needs.whole_row ? "whole row" : "system column"),
-				 errhint("Name the columns that it is about.")));
-	if (dq_rule_is_unnameable(rule))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("a %s cannot compare with an operator that its text does not name", what),
-				 errdetail("IS DISTINCT FROM, NULLIF, CASE ... WHEN, comparisons of rows and JOIN USING cannot say from which schema their operator is, and this one is not in pg_catalog."),
-				 errhint("Write the comparison with the operator itself, such as a = b.")));
+	rule = dq_parse_rule(text, decl->gate->target, what);
+	resolved = dq_declare_meaning(decl, psprintf("a %s", what), rule, columns);
 	if ((decl->action == DQ_QUARANTINE || decl->action == DQ_DROP || rule_is_filter) &&
 		contain_volatile_functions(rule))
 		ereport(ERROR,
@@ -327,13 +347,6 @@ dq_declare_expression(Declaration *decl, const char *what, const char *text,
 				 errdetail("It could say one thing of a row when it is counted, and another when it is moved."),
 				 rule_is_filter ? errhint("Use a function marked STABLE or IMMUTABLE.") :
 				 errhint("Use a function marked STABLE or IMMUTABLE, or the action \"block\" or \"warn\".")));
-	*columns = needs.names;
-	decl->reads_target = decl->reads_target || dq_rule_reads(rule, target);
-
-	/* so that names are qualified for the search_path of an audit */
-	dq_assume(&saved, GetUserId(), PHASE_EVIDENCE);
-	resolved = dq_deparse_rule(rule, target, true);
-	dq_resume(&saved);
 	dq_pop_context(&context);
 	return resolved;
 }

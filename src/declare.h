@@ -41,6 +41,8 @@ extern Oid	dq_required_oid(FunctionCallInfo fcinfo, int arg, const char *name);
 extern Declaration *dq_begin_declaration(FunctionCallInfo fcinfo, int target_arg,
 										 const CheckKind *kind);
 extern void dq_declare_common(FunctionCallInfo fcinfo, int first, Declaration *decl);
+extern char *dq_declare_meaning(Declaration *decl, const char *noun, Node *rule,
+								List **columns);
 extern char *dq_declare_expression(Declaration *decl, const char *what, const char *text,
 								   List **columns);
 extern List *dq_required_names(FunctionCallInfo fcinfo, int arg, const char *name);

@@ -35,18 +35,18 @@ constraint_sql(Oid constraint)
 }
 
 /*
- * The deferrable constraints of the target and its partitions, as SET
+ * The deferrable constraints behind the triggers of a target, as SET
  * CONSTRAINTS takes them; only_deferred leaves those that begin immediate.
  */
 static char *
-deferrable_constraints(Oid target, bool only_deferred)
+deferrable_constraints(List *triggers, bool only_deferred)
 {
 	StringInfoData names;
 	List	   *seen = NIL;
 	ListCell   *lc;
 
 	initStringInfo(&names);
-	foreach(lc, dq_target_triggers(target))
+	foreach(lc, triggers)
 	{
 		TargetTrigger *trigger = lfirst(lc);
 		char	   *name;
@@ -92,8 +92,10 @@ set_constraints(const char *names, const char *mode)
 void
 dq_check_deferred(Oid target)
 {
-	set_constraints(deferrable_constraints(target, false), "IMMEDIATE");
-	set_constraints(deferrable_constraints(target, true), "DEFERRED");
+	List	   *triggers = dq_target_triggers(target);
+
+	set_constraints(deferrable_constraints(triggers, false), "IMMEDIATE");
+	set_constraints(deferrable_constraints(triggers, true), "DEFERRED");
 }
 
 /*

@@ -200,13 +200,15 @@ dq_parse_query(const char *text)
 }
 
 /*
- * A rule as text, over the alias "batch" or, for people, without it;
- * qualified as far as the current search_path, which is the pinned one, needs
- * it.
+ * A rule as text, over the alias "batch" or, for people, without it; or a
+ * query.  Qualified as far as the current search_path, which is the pinned
+ * one, needs it.
  */
 char *
 dq_deparse_rule(Node *rule, Oid target, bool with_alias)
 {
+	if (IsA(rule, Query))
+		return pg_get_querydef((Query *) rule, false);
 	return deparse_expression(rule, deparse_context_for(BATCH_ALIAS, target),
 							  with_alias, false);
 }

@@ -41,8 +41,8 @@ declared_checks(const Gate *gate)
 	count = dq_execute("SELECT name, check_type, columns, action, nulls, owner, description,"
 					   " reads_target,"
 					   " ARRAY(SELECT p.key FROM pg_catalog.jsonb_each_text(parameters) p ORDER BY 1),"
-					   " ARRAY(SELECT p.value FROM pg_catalog.jsonb_each_text(parameters) p ORDER BY p.key)"
-					   ", filter, filter_resolved, max_rate, max_rows::pg_catalog.float8, warn_above,"
+					   " ARRAY(SELECT p.value FROM pg_catalog.jsonb_each_text(parameters) p ORDER BY p.key),"
+					   " filter, filter_resolved, max_rate, max_rows::pg_catalog.float8, warn_above,"
 					   " block_above, samples, tags, ref_table::pg_catalog.oid"
 					   " FROM dq_gate.checks WHERE target = $1 ORDER BY name COLLATE \"C\"",
 					   1, types, values, NULL, false);
@@ -180,7 +180,7 @@ without_superseded(List *derived, List *declared)
 CheckPlan *
 dq_make_plan(const Gate *gate, const ColumnMap *map)
 {
-	CheckPlan	   *plan = palloc0(sizeof(CheckPlan));
+	CheckPlan  *plan = palloc0(sizeof(CheckPlan));
 	List	   *declared = declared_checks(gate);
 	List	   *taken = list_copy(declared);
 	Identity	saved;

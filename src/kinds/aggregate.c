@@ -6,7 +6,6 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
-#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parse_coerce.h"
 #include "utils/builtins.h"
@@ -72,13 +71,11 @@ Datum
 dq_gate_expect_aggregate(PG_FUNCTION_ARGS)
 {
 	Declaration *decl = dq_begin_declaration(fcinfo, 0, &dq_kind_aggregate);
-	Oid			target = decl->gate->target;
 	char	   *text = dq_required_text(fcinfo, 2, "expression");
 	char	   *min = numeric_argument(fcinfo, 3);
 	char	   *max = numeric_argument(fcinfo, 4);
 	char	   *resolved;
-	RuleColumns needs;
-	Identity	saved;
+	List	   *columns;
 	Node	   *expression;
 	Oid			type;
 
@@ -94,29 +91,14 @@ dq_gate_expect_aggregate(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("min %s is above max %s", min, max)));
 
-	expression = dq_parse_aggregate(text, target);
+	expression = dq_parse_aggregate(text, decl->gate->target);
 	type = exprType(expression);
 	if (TypeCategory(type) != TYPCATEGORY_NUMERIC)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("the expression must be a number, not of type %s", format_type_be(type))));
-	if (dq_rule_is_unnameable(expression))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("the expression cannot compare with an operator that its text does not name"),
-				 errhint("Write the comparison with the operator itself, such as a = b.")));
-	dq_rule_columns(expression, target, &needs);
-	if (needs.whole_row || needs.system)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("the expression cannot use a %s",
-						needs.whole_row ? "whole row" : "system column"),
-				 errhint("Name the columns that it is about.")));
-	dq_declare_columns(decl, needs.names);
-	decl->reads_target = dq_rule_reads(expression, target);
-	dq_assume(&saved, GetUserId(), PHASE_EVIDENCE);
-	resolved = dq_deparse_rule(expression, target, true);
-	dq_resume(&saved);
+	resolved = dq_declare_meaning(decl, "the expression", expression, &columns);
+	dq_declare_columns(decl, columns);
 
 	decl->params = dq_set_param(decl->params, "expression", text);
 	decl->params = dq_set_param(decl->params, "resolved", resolved);

@@ -14,7 +14,6 @@
 #include "declare.h"
 #include "kinds/kinds.h"
 #include "params.h"
-#include "spi_util.h"
 
 /* The length of a value as SQL, NULL where the type has none */
 static char *

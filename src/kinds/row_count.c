@@ -9,7 +9,6 @@
 #include "declare.h"
 #include "kinds/kinds.h"
 #include "params.h"
-#include "spi_util.h"
 
 static void
 row_count_compile(Check *check, const ColumnMap *map)
