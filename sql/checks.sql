@@ -24,7 +24,8 @@ CREATE FUNCTION dq_gate.checks_of(target pg_catalog.regclass,
 								  OUT description pg_catalog.text,
 								  OUT filter pg_catalog.text,
 								  OUT tolerance pg_catalog.text,
-								  OUT tags pg_catalog.text[])
+								  OUT tags pg_catalog.text[],
+								  OUT severity pg_catalog.text)
 RETURNS SETOF pg_catalog.record
 AS 'MODULE_PATHNAME', 'dq_gate_checks_of'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;

@@ -19,7 +19,8 @@ CREATE FUNCTION dq_gate.expect_not_null(
 	warn_above pg_catalog.float8 DEFAULT NULL,
 	block_above pg_catalog.float8 DEFAULT NULL,
 	tags pg_catalog.text[] DEFAULT NULL,
-	samples pg_catalog.bool DEFAULT true)
+	samples pg_catalog.bool DEFAULT true,
+	severity pg_catalog.text DEFAULT NULL)
 RETURNS pg_catalog.text
 AS 'MODULE_PATHNAME', 'dq_gate_expect_not_null'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -42,7 +43,8 @@ CREATE FUNCTION dq_gate.expect_range(
 	warn_above pg_catalog.float8 DEFAULT NULL,
 	block_above pg_catalog.float8 DEFAULT NULL,
 	tags pg_catalog.text[] DEFAULT NULL,
-	samples pg_catalog.bool DEFAULT true)
+	samples pg_catalog.bool DEFAULT true,
+	severity pg_catalog.text DEFAULT NULL)
 RETURNS pg_catalog.text
 AS 'MODULE_PATHNAME', 'dq_gate_expect_range'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -64,7 +66,8 @@ CREATE FUNCTION dq_gate.expect_accepted_values(
 	warn_above pg_catalog.float8 DEFAULT NULL,
 	block_above pg_catalog.float8 DEFAULT NULL,
 	tags pg_catalog.text[] DEFAULT NULL,
-	samples pg_catalog.bool DEFAULT true)
+	samples pg_catalog.bool DEFAULT true,
+	severity pg_catalog.text DEFAULT NULL)
 RETURNS pg_catalog.text
 AS 'MODULE_PATHNAME', 'dq_gate_expect_accepted_values'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -86,7 +89,8 @@ CREATE FUNCTION dq_gate.expect_rejected_values(
 	warn_above pg_catalog.float8 DEFAULT NULL,
 	block_above pg_catalog.float8 DEFAULT NULL,
 	tags pg_catalog.text[] DEFAULT NULL,
-	samples pg_catalog.bool DEFAULT true)
+	samples pg_catalog.bool DEFAULT true,
+	severity pg_catalog.text DEFAULT NULL)
 RETURNS pg_catalog.text
 AS 'MODULE_PATHNAME', 'dq_gate_expect_rejected_values'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -108,7 +112,8 @@ CREATE FUNCTION dq_gate.expect_pattern(
 	warn_above pg_catalog.float8 DEFAULT NULL,
 	block_above pg_catalog.float8 DEFAULT NULL,
 	tags pg_catalog.text[] DEFAULT NULL,
-	samples pg_catalog.bool DEFAULT true)
+	samples pg_catalog.bool DEFAULT true,
+	severity pg_catalog.text DEFAULT NULL)
 RETURNS pg_catalog.text
 AS 'MODULE_PATHNAME', 'dq_gate_expect_pattern'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -130,7 +135,8 @@ CREATE FUNCTION dq_gate.expect_like(
 	warn_above pg_catalog.float8 DEFAULT NULL,
 	block_above pg_catalog.float8 DEFAULT NULL,
 	tags pg_catalog.text[] DEFAULT NULL,
-	samples pg_catalog.bool DEFAULT true)
+	samples pg_catalog.bool DEFAULT true,
+	severity pg_catalog.text DEFAULT NULL)
 RETURNS pg_catalog.text
 AS 'MODULE_PATHNAME', 'dq_gate_expect_like'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -153,7 +159,8 @@ CREATE FUNCTION dq_gate.expect_length(
 	warn_above pg_catalog.float8 DEFAULT NULL,
 	block_above pg_catalog.float8 DEFAULT NULL,
 	tags pg_catalog.text[] DEFAULT NULL,
-	samples pg_catalog.bool DEFAULT true)
+	samples pg_catalog.bool DEFAULT true,
+	severity pg_catalog.text DEFAULT NULL)
 RETURNS pg_catalog.text
 AS 'MODULE_PATHNAME', 'dq_gate_expect_length'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -174,7 +181,8 @@ CREATE FUNCTION dq_gate.expect_unique(
 	warn_above pg_catalog.float8 DEFAULT NULL,
 	block_above pg_catalog.float8 DEFAULT NULL,
 	tags pg_catalog.text[] DEFAULT NULL,
-	samples pg_catalog.bool DEFAULT true)
+	samples pg_catalog.bool DEFAULT true,
+	severity pg_catalog.text DEFAULT NULL)
 RETURNS pg_catalog.text
 AS 'MODULE_PATHNAME', 'dq_gate_expect_unique'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -197,7 +205,8 @@ CREATE FUNCTION dq_gate.expect_referential(
 	warn_above pg_catalog.float8 DEFAULT NULL,
 	block_above pg_catalog.float8 DEFAULT NULL,
 	tags pg_catalog.text[] DEFAULT NULL,
-	samples pg_catalog.bool DEFAULT true)
+	samples pg_catalog.bool DEFAULT true,
+	severity pg_catalog.text DEFAULT NULL)
 RETURNS pg_catalog.text
 AS 'MODULE_PATHNAME', 'dq_gate_expect_referential'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -218,7 +227,8 @@ CREATE FUNCTION dq_gate.expect_sql(
 	warn_above pg_catalog.float8 DEFAULT NULL,
 	block_above pg_catalog.float8 DEFAULT NULL,
 	tags pg_catalog.text[] DEFAULT NULL,
-	samples pg_catalog.bool DEFAULT true)
+	samples pg_catalog.bool DEFAULT true,
+	severity pg_catalog.text DEFAULT NULL)
 RETURNS pg_catalog.text
 AS 'MODULE_PATHNAME', 'dq_gate_expect_sql'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -239,7 +249,8 @@ CREATE FUNCTION dq_gate.expect_query(
 	warn_above pg_catalog.float8 DEFAULT NULL,
 	block_above pg_catalog.float8 DEFAULT NULL,
 	tags pg_catalog.text[] DEFAULT NULL,
-	samples pg_catalog.bool DEFAULT true)
+	samples pg_catalog.bool DEFAULT true,
+	severity pg_catalog.text DEFAULT NULL)
 RETURNS pg_catalog.text
 AS 'MODULE_PATHNAME', 'dq_gate_expect_query'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -262,7 +273,8 @@ CREATE FUNCTION dq_gate.expect_compare(
 	warn_above pg_catalog.float8 DEFAULT NULL,
 	block_above pg_catalog.float8 DEFAULT NULL,
 	tags pg_catalog.text[] DEFAULT NULL,
-	samples pg_catalog.bool DEFAULT true)
+	samples pg_catalog.bool DEFAULT true,
+	severity pg_catalog.text DEFAULT NULL)
 RETURNS pg_catalog.text
 AS 'MODULE_PATHNAME', 'dq_gate_expect_compare'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -284,7 +296,8 @@ CREATE FUNCTION dq_gate.expect_not_future(
 	warn_above pg_catalog.float8 DEFAULT NULL,
 	block_above pg_catalog.float8 DEFAULT NULL,
 	tags pg_catalog.text[] DEFAULT NULL,
-	samples pg_catalog.bool DEFAULT true)
+	samples pg_catalog.bool DEFAULT true,
+	severity pg_catalog.text DEFAULT NULL)
 RETURNS pg_catalog.text
 AS 'MODULE_PATHNAME', 'dq_gate_expect_not_future'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -306,7 +319,8 @@ CREATE FUNCTION dq_gate.expect_row_count(
 	warn_above pg_catalog.float8 DEFAULT NULL,
 	block_above pg_catalog.float8 DEFAULT NULL,
 	tags pg_catalog.text[] DEFAULT NULL,
-	samples pg_catalog.bool DEFAULT true)
+	samples pg_catalog.bool DEFAULT true,
+	severity pg_catalog.text DEFAULT NULL)
 RETURNS pg_catalog.text
 AS 'MODULE_PATHNAME', 'dq_gate_expect_row_count'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -329,7 +343,8 @@ CREATE FUNCTION dq_gate.expect_aggregate(
 	warn_above pg_catalog.float8 DEFAULT NULL,
 	block_above pg_catalog.float8 DEFAULT NULL,
 	tags pg_catalog.text[] DEFAULT NULL,
-	samples pg_catalog.bool DEFAULT true)
+	samples pg_catalog.bool DEFAULT true,
+	severity pg_catalog.text DEFAULT NULL)
 RETURNS pg_catalog.text
 AS 'MODULE_PATHNAME', 'dq_gate_expect_aggregate'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -351,7 +366,8 @@ CREATE FUNCTION dq_gate.expect_freshness(
 	warn_above pg_catalog.float8 DEFAULT NULL,
 	block_above pg_catalog.float8 DEFAULT NULL,
 	tags pg_catalog.text[] DEFAULT NULL,
-	samples pg_catalog.bool DEFAULT true)
+	samples pg_catalog.bool DEFAULT true,
+	severity pg_catalog.text DEFAULT NULL)
 RETURNS pg_catalog.text
 AS 'MODULE_PATHNAME', 'dq_gate_expect_freshness'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;

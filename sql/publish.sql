@@ -7,31 +7,48 @@
 CREATE FUNCTION dq_gate.publish(staging pg_catalog.regclass,
 								target pg_catalog.regclass,
 								batch_id pg_catalog.text DEFAULT NULL,
-								as_of pg_catalog.date DEFAULT NULL)
+								as_of pg_catalog.date DEFAULT NULL,
+								totals pg_catalog.jsonb DEFAULT NULL)
 RETURNS dq_gate.run_summary
 AS 'MODULE_PATHNAME', 'dq_gate_publish'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dq_gate.publish(pg_catalog.regclass, pg_catalog.regclass, pg_catalog.text, pg_catalog.date) IS
+COMMENT ON FUNCTION dq_gate.publish(pg_catalog.regclass, pg_catalog.regclass, pg_catalog.text, pg_catalog.date, pg_catalog.jsonb) IS
 	'audit the batch in staging and publish it into target, or quarantine it; answers the verdict and warns on failure';
 
 CREATE FUNCTION dq_gate.audit(staging pg_catalog.regclass,
 							  target pg_catalog.regclass,
 							  batch_id pg_catalog.text DEFAULT NULL,
-							  as_of pg_catalog.date DEFAULT NULL)
+							  as_of pg_catalog.date DEFAULT NULL,
+							  totals pg_catalog.jsonb DEFAULT NULL)
 RETURNS dq_gate.run_summary
 AS 'MODULE_PATHNAME', 'dq_gate_audit'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dq_gate.audit(pg_catalog.regclass, pg_catalog.regclass, pg_catalog.text, pg_catalog.date) IS
+COMMENT ON FUNCTION dq_gate.audit(pg_catalog.regclass, pg_catalog.regclass, pg_catalog.text, pg_catalog.date, pg_catalog.jsonb) IS
 	'audit the batch in staging and log the results; publishes and quarantines nothing';
 
 CREATE PROCEDURE dq_gate.publish_or_fail(staging pg_catalog.regclass,
 										 target pg_catalog.regclass,
 										 batch_id pg_catalog.text DEFAULT NULL,
-										 as_of pg_catalog.date DEFAULT NULL)
+										 as_of pg_catalog.date DEFAULT NULL,
+										 totals pg_catalog.jsonb DEFAULT NULL)
 AS 'MODULE_PATHNAME', 'dq_gate_publish_or_fail'
 LANGUAGE C;
-COMMENT ON PROCEDURE dq_gate.publish_or_fail(pg_catalog.regclass, pg_catalog.regclass, pg_catalog.text, pg_catalog.date) IS
+COMMENT ON PROCEDURE dq_gate.publish_or_fail(pg_catalog.regclass, pg_catalog.regclass, pg_catalog.text, pg_catalog.date, pg_catalog.jsonb) IS
 	'like publish, but a batch that is not published commits its evidence and then raises an error: for schedulers and scripts';
+
+CREATE FUNCTION dq_gate.batch_id()
+RETURNS pg_catalog.text
+AS 'MODULE_PATHNAME', 'dq_gate_batch_id'
+LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dq_gate.batch_id() IS
+	'the batch_id of the run that evaluates this, for rules, filters and queries; NULL outside of a run';
+
+CREATE FUNCTION dq_gate.as_of()
+RETURNS pg_catalog.date
+AS 'MODULE_PATHNAME', 'dq_gate_as_of'
+LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dq_gate.as_of() IS
+	'the as_of of the run that evaluates this, for rules, filters and queries; NULL outside of a run or where it has none';
 
 CREATE FUNCTION dq_gate.results_of(run_id pg_catalog.int8)
 RETURNS SETOF dq_gate.results

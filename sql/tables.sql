@@ -15,6 +15,8 @@ CREATE TABLE dq_gate.gates (
 	description	pg_catalog.text,
 	run_as		pg_catalog.regrole NOT NULL,
 	enforce		pg_catalog.bool NOT NULL DEFAULT true,
+	samples		pg_catalog.bool NOT NULL DEFAULT true,
+	check_timeout	pg_catalog.interval,
 	created_by	pg_catalog.name NOT NULL DEFAULT SESSION_USER,
 	created_at	pg_catalog.timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp()
 );
@@ -26,6 +28,8 @@ COMMENT ON COLUMN dq_gate.gates.key IS 'merge key; NULL takes it from the primar
 COMMENT ON COLUMN dq_gate.gates.layer IS 'label such as bronze, silver or gold';
 COMMENT ON COLUMN dq_gate.gates.owner IS 'accountable person or team, free text';
 COMMENT ON COLUMN dq_gate.gates.enforce IS 'false while the gate is calibrated: checks are logged, and neither block nor move rows';
+COMMENT ON COLUMN dq_gate.gates.samples IS 'false: the log of this gate shows no values of rows';
+COMMENT ON COLUMN dq_gate.gates.check_timeout IS 'how long a statement of the audit may take; NULL: as long as it does';
 COMMENT ON COLUMN dq_gate.gates.run_as IS 'the role that every run of the gate acts as, whoever calls it';
 
 CREATE TABLE dq_gate.checks (
@@ -49,6 +53,8 @@ CREATE TABLE dq_gate.checks (
 	tags		pg_catalog.text[] NOT NULL DEFAULT '{}',
 	owner		pg_catalog.text,
 	description	pg_catalog.text,
+	severity	pg_catalog.text,
+	arguments	pg_catalog.jsonb NOT NULL,
 	created_by	pg_catalog.name NOT NULL DEFAULT SESSION_USER,
 	created_at	pg_catalog.timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
 	PRIMARY KEY (target, name)
@@ -57,6 +63,9 @@ COMMENT ON TABLE dq_gate.checks IS
 	'declared checks of the registered gates; see checks_of for all effective checks';
 COMMENT ON COLUMN dq_gate.checks.parameters IS
 	'what the kind of check needs, names resolved when it was declared';
+COMMENT ON COLUMN dq_gate.checks.arguments IS
+	'the call that declared the check, its arguments by name; see export_gate';
+COMMENT ON COLUMN dq_gate.checks.severity IS 'label such as critical or minor, free text';
 COMMENT ON COLUMN dq_gate.checks.ref_table IS 'the other table that the check is about, if there is one';
 COMMENT ON COLUMN dq_gate.checks.filter IS 'the rows that the check is about; NULL: all';
 COMMENT ON COLUMN dq_gate.checks.reads_target IS
@@ -116,11 +125,11 @@ COMMENT ON TABLE dq_gate.runs IS
 	'one row a run: who ran which batch, the verdict, the row accounting and the failures';
 COMMENT ON COLUMN dq_gate.runs.target IS 'the target; NULL once it is dropped';
 COMMENT ON COLUMN dq_gate.runs.gate IS 'qualified name of the target when the run was made';
-COMMENT ON COLUMN dq_gate.runs.passed IS 'the audit passed: no check that blocks has failed';
+COMMENT ON COLUMN dq_gate.runs.passed IS 'the audit passed: no check that blocks or skips has failed';
 COMMENT ON COLUMN dq_gate.runs.enforced IS 'false: the checks were evaluated, but neither blocked nor moved rows';
 COMMENT ON COLUMN dq_gate.runs.published IS 'the batch, less its quarantined rows, is in the target';
 COMMENT ON COLUMN dq_gate.runs.row_count IS
-	'rows staged; equals inserted + updated + unchanged + quarantined + dropped unless the run was a dry run';
+	'rows staged; equals inserted + updated + unchanged + quarantined + dropped unless the run was skipped or a dry run';
 COMMENT ON COLUMN dq_gate.runs.rules_hash IS 'which rules the run was made under: the same hash, the same rules';
 COMMENT ON COLUMN dq_gate.runs.checks_failed IS 'checks that failed or could not be evaluated, whatever their action';
 COMMENT ON COLUMN dq_gate.runs.failures IS 'one text a failed check, its name first';
@@ -135,6 +144,7 @@ CREATE TABLE dq_gate.results (
 	check_type	pg_catalog.text NOT NULL,
 	columns		pg_catalog.text[] NOT NULL,
 	action		pg_catalog.text NOT NULL,
+	severity	pg_catalog.text,
 	owner		pg_catalog.text,
 	origin		pg_catalog.text NOT NULL,
 	status		pg_catalog.text NOT NULL

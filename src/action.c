@@ -18,6 +18,8 @@ static const struct
 	{DQ_QUARANTINE, "quarantine"},
 	{DQ_DROP, "drop"},
 	{DQ_WARN, "warn"},
+	{DQ_SKIP, "skip"},
+	{DQ_DECLARE, "declare"},
 };
 
 const char *

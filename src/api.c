@@ -12,6 +12,7 @@
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
 #include "utils/builtins.h"
+#include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
@@ -21,9 +22,9 @@
 #include "compat.h"
 #include "declare.h"
 #include "gate.h"
-#include "limits.h"
 #include "plan.h"
 #include "quarantine.h"
+#include "row_limits.h"
 #include "run.h"
 #include "spi_util.h"
 #include "verdict.h"
@@ -55,6 +56,8 @@ needs_warning(const Run *run)
 {
 	ListCell   *lc;
 
+	if (run->skipped)
+		return false;
 	if (!run->passed || run->verdict == DQ_VERDICT_PUBLISH_FAILED || run->dropped > 0)
 		return true;
 
@@ -91,8 +94,11 @@ outcome(const Run *run)
 			return "rejected";
 		case DQ_VERDICT_PUBLISH_FAILED:
 			return "failed to publish";
+		case DQ_VERDICT_SKIPPED:
+			return "skipped";
 		case DQ_VERDICT_AUDITED:
-			return run->passed ? "audited, would be published" : "audited, would be rejected";
+			return run->skipped ? "audited, would be skipped" :
+				run->passed ? "audited, would be published" : "audited, would be rejected";
 	}
 	return "?";					/* keep the compiler quiet */
 }
@@ -119,12 +125,15 @@ run_from_arguments(FunctionCallInfo fcinfo, bool dry_run)
 	Oid			staging = dq_required_oid(fcinfo, 0, "staging");
 	Oid			target = dq_required_oid(fcinfo, 1, "target");
 
-	dq_check_nargs(fcinfo, 4);
+	dq_check_nargs(fcinfo, 5);
 	run->dry_run = dry_run;
 	run->batch_id = dq_optional_text(fcinfo, 2);
 	run->has_as_of = !PG_ARGISNULL(3);
 	if (run->has_as_of)
 		run->as_of = PG_GETARG_DATEADT(3);
+	if (!PG_ARGISNULL(4))
+		run->totals = JsonbToCString(NULL, &PG_GETARG_JSONB_P(4)->root,
+									 VARSIZE(PG_GETARG_JSONB_P(4)));
 	dq_run(run, staging, target);
 	return run;
 }
@@ -194,7 +203,7 @@ run_and_answer(FunctionCallInfo fcinfo, bool dry_run)
 }
 
 /*
- * publish(staging, target, batch_id, as_of) audits the batch and publishes or
+ * publish(staging, target, batch_id, as_of, totals) audits the batch and publishes or
  * quarantines it.  Answers with the verdict, and warns unless all is well.
  */
 Datum
@@ -204,7 +213,7 @@ dq_gate_publish(PG_FUNCTION_ARGS)
 }
 
 /*
- * audit(staging, target, batch_id, as_of) audits the batch, no more.
+ * audit(staging, target, batch_id, as_of, totals) audits the batch, no more.
  */
 Datum
 dq_gate_audit(PG_FUNCTION_ARGS)
@@ -213,7 +222,7 @@ dq_gate_audit(PG_FUNCTION_ARGS)
 }
 
 /*
- * publish_or_fail(staging, target, batch_id, as_of) is publish for callers
+ * publish_or_fail(staging, target, batch_id, as_of, totals) is publish for callers
  * that look at errors, not at rows: the evidence of a batch that did not get
  * through is committed, and then an error raised.
  */
@@ -236,7 +245,7 @@ dq_gate_publish_or_fail(PG_FUNCTION_ARGS)
 	SPI_connect_ext(SPI_OPT_NONATOMIC);
 	MemoryContextSwitchTo(context);
 	run = run_from_arguments(fcinfo, false);
-	if (!run->published)
+	if (run->verdict == DQ_VERDICT_REJECTED || run->verdict == DQ_VERDICT_PUBLISH_FAILED)
 	{
 		SPI_commit();
 		MemoryContextSwitchTo(context);
@@ -275,7 +284,7 @@ connect_here(void)
 static void
 set_gate(FunctionCallInfo fcinfo, Gate *gate)
 {
-	dq_check_nargs(fcinfo, 8);
+	dq_check_nargs(fcinfo, 10);
 	if (!PG_ARGISNULL(1))
 	{
 		gate->staging = PG_GETARG_OID(1);
@@ -302,6 +311,10 @@ set_gate(FunctionCallInfo fcinfo, Gate *gate)
 
 	if (!PG_ARGISNULL(7))
 		gate->enforce = PG_GETARG_BOOL(7);
+	if (!PG_ARGISNULL(8))
+		gate->samples = PG_GETARG_BOOL(8);
+	if (!PG_ARGISNULL(9))
+		dq_set_check_timeout(gate, PG_GETARG_INTERVAL_P(9));
 
 	dq_lock_table(gate->target, AccessShareLock);
 	(void) dq_match_columns(gate, InvalidOid, true);
@@ -310,7 +323,8 @@ set_gate(FunctionCallInfo fcinfo, Gate *gate)
 }
 
 /*
- * create_gate(target, staging, key, layer, owner, description, run_as, enforce)
+ * create_gate(target, staging, key, layer, owner, description, run_as, enforce,
+ * samples, check_timeout)
  * registers a gate.
  */
 Datum
@@ -348,7 +362,8 @@ registered_gate(Oid target)
 }
 
 /*
- * alter_gate(target, staging, key, layer, owner, description, run_as, enforce)
+ * alter_gate(target, staging, key, layer, owner, description, run_as, enforce,
+ * samples, check_timeout)
  * changes a gate: NULL leaves a property, empty takes it back.
  */
 Datum
@@ -413,8 +428,8 @@ dq_gate_checks_of(PG_FUNCTION_ARGS)
 	foreach(lc, plan->checks)
 	{
 		Check	   *check = lfirst(lc);
-		Datum		values[12];
-		bool		nulls[12] = {false};
+		Datum		values[13];
+		bool		nulls[13] = {false};
 
 		values[0] = CStringGetTextDatum(check->name);
 		values[1] = CStringGetTextDatum(check->kind->name);
@@ -434,6 +449,8 @@ dq_gate_checks_of(PG_FUNCTION_ARGS)
 		values[10] = nulls[10] ? (Datum) 0 : CStringGetTextDatum(dq_describe_limits(check));
 		nulls[11] = check->tags == NIL;
 		values[11] = dq_text_array(check->tags);
+		nulls[12] = check->severity == NULL;
+		values[12] = nulls[12] ? (Datum) 0 : CStringGetTextDatum(check->severity);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
 	return (Datum) 0;

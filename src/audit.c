@@ -11,6 +11,7 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "parser/parse_coerce.h"
 #include "utils/builtins.h"
@@ -19,10 +20,12 @@
 
 #include "audit.h"
 #include "columns.h"
+#include "current_batch.h"
 #include "error_context.h"
 #include "kinds/kinds.h"
-#include "limits.h"
+#include "row_limits.h"
 #include "spi_util.h"
+#include "time_limit.h"
 
 /* A SELECT has no more than 1664 columns; each check takes up to four */
 #define CHECKS_PER_SCAN		400
@@ -104,23 +107,23 @@ reading_step(void *arg)
 }
 
 static bool
-attempt_reading(DqStep step, void *arg, ErrorData **error)
+attempt_reading(const Audit *audit, DqStep step, void *arg, ErrorData **error)
 {
 	ReadingStep reading = {step, arg};
 
-	return dq_attempt(reading_step, &reading, error);
+	return dq_attempt_within(reading_step, &reading, audit->run->gate->check_timeout_ms, error);
 }
 
 /* Name the check in whatever error is reported while it is evaluated */
 static void
-run_step(DqStep step, void *arg, const char *check, List *results)
+run_step(const Audit *audit, DqStep step, void *arg, const char *check, List *results)
 {
 	DqErrorContext context;
 	ErrorData  *error;
 	bool		done;
 
 	dq_push_context(&context, "evaluating check %s", check);
-	done = attempt_reading(step, arg, &error);
+	done = attempt_reading(audit, step, arg, &error);
 	dq_pop_context(&context);
 	if (!done)
 	{
@@ -132,7 +135,8 @@ run_step(DqStep step, void *arg, const char *check, List *results)
 			CheckResult *result = lfirst(lc);
 
 			/* the text of an error may hold a value */
-			set_error(result, result->check->no_samples ?
+			set_error(result, result->check->no_samples &&
+					  error->sqlerrcode != ERRCODE_DQ_CHECK_TIMEOUT ?
 					  psprintf("SQLSTATE %s", unpack_sql_state(error->sqlerrcode)) : text);
 		}
 		FreeErrorData(error);
@@ -216,12 +220,12 @@ scan(const Audit *audit, List *results)
 	CHECK_FOR_INTERRUPTS();
 	if (count <= 1)
 	{
-		run_step(scan_step, &step,
+		run_step(audit, scan_step, &step,
 				 count == 1 ? ((CheckResult *) linitial(results))->check->name : "not_empty",
 				 results);
 		return;
 	}
-	if (attempt_reading(scan_step, &step, &error))
+	if (attempt_reading(audit, scan_step, &step, &error))
 		return;
 	FreeErrorData(error);
 	half = list_truncate(list_copy(results), count / 2);
@@ -259,6 +263,33 @@ query_step(void *arg)
 		result->actual = dq_result_text(0, 2);
 		dq_free_result();
 	}
+}
+
+/*
+ * A query that judges the batch as a whole.  It is given the number of rows
+ * examined and what the shared scan observed, and answers: whether the check
+ * fails, the actual value, the finding in words, and a sample.
+ */
+static void
+judge_step(void *arg)
+{
+	QueryStep  *step = arg;
+	CheckResult *result = step->result;
+	Oid			types[2] = {INT8OID, TEXTOID};
+	Datum		values[2];
+	char		nulls[3] = "  ";
+	bool		isnull;
+
+	values[0] = Int64GetDatum(result->examined);
+	values[1] = result->actual ? CStringGetTextDatum(result->actual) : (Datum) 0;
+	nulls[1] = result->actual ? ' ' : 'n';
+	dq_execute(result->check->judge_sql, 2, types, values, nulls, true);
+	/* neither true nor false is no pass */
+	result->failing = !DatumGetBool(dq_result_datum(0, 1, &isnull)) && !isnull ? 0 : 1;
+	result->actual = dq_result_text(0, 2);
+	result->message = dq_result_text(0, 3);
+	result->sample = dq_result_text(0, 4);
+	dq_free_result();
 }
 
 /*
@@ -329,6 +360,9 @@ judge_rows(const Audit *audit, CheckResult *result)
 {
 	Check	   *check = result->check;
 
+	/* the smallest and the largest value are values */
+	if (check->no_samples && check->observed_sql)
+		result->actual = NULL;
 	result->threshold = dq_describe_limits(check);
 	result->status = dq_within_limits(result) ? DQ_PASSED : DQ_FAILED;
 	if (result->failing > 0)
@@ -350,7 +384,7 @@ judge_rows(const Audit *audit, CheckResult *result)
 		result->failure = pstrdup(message.data);
 		result->message = message.data;
 		/* a sample that cannot be shown is not worth a failure */
-		if (!check->no_samples && !attempt_reading(sample_step, &step, &error))
+		if (!check->no_samples && !attempt_reading(audit, sample_step, &step, &error))
 			FreeErrorData(error);
 	}
 	if (result->actual == NULL)
@@ -358,22 +392,32 @@ judge_rows(const Audit *audit, CheckResult *result)
 								  result->failing == 1 ? "" : "s");
 }
 
-/* So does a measured rule over all rows */
+/* So does a rule over all rows, measured in the scan or by a query */
 static void
-judge_aggregate(CheckResult *result)
+judge_batch(CheckResult *result)
 {
+	Check	   *check = result->check;
 	bool		failed = result->failing != 0;
+	char	   *finding = result->message;
 
 	/* it is about no row in particular */
 	result->failing = DQ_UNKNOWN;
 	result->status = failed ? DQ_FAILED : DQ_PASSED;
+	result->threshold = check->threshold;
+	result->message = NULL;
 	if (failed)
+		result->message = finding ? finding :
+			psprintf("%s: %s", check->complaint, result->actual ? result->actual : "no value");
+	if (check->no_samples)
 	{
-		result->message = result->check->no_samples ? result->check->complaint :
-			psprintf("%s: %s", result->check->complaint,
-					 result->actual ? result->actual : "no value");
-		result->failure = result->message;
+		result->sample = NULL;
+		if (!check->kind->observes_counts)
+		{
+			result->actual = NULL;
+			result->message = failed ? check->complaint : NULL;
+		}
 	}
+	result->failure = result->message;
 }
 
 static CheckResult *
@@ -401,7 +445,7 @@ static bool
 is_open(const CheckResult *result)
 {
 	return result->status == DQ_NOT_JUDGED && !result->check->unjudged &&
-		result->check->kind->evaluation != EVAL_STATIC;
+		(result->check->kind->evaluation != EVAL_STATIC || result->check->filter_sql);
 }
 
 /* The declared rules that do not parse any more are set aside first */
@@ -416,7 +460,7 @@ parse_declared(const Audit *audit)
 		QueryStep	step = {audit, result};
 
 		if (is_open(result) && result->check->declared && result->check->fail_sql)
-			run_step(parse_step, &step, result->check->name, list_make1(result));
+			run_step(audit, parse_step, &step, result->check->name, list_make1(result));
 	}
 }
 
@@ -449,11 +493,25 @@ measure(const Audit *audit)
 		CheckResult *result = lfirst(lc);
 		QueryStep	step = {audit, result};
 
-		if (run->row_count > 0 && is_open(result) &&
+		if ((run->row_count > 0 || result->check->kind->judges_empty) && is_open(result) &&
 			result->check->kind->evaluation == EVAL_QUERY)
-			run_step(query_step, &step, result->check->name, list_make1(result));
+			run_step(audit, result->check->judge_sql ? judge_step : query_step, &step,
+					 result->check->name, list_make1(result));
 		CHECK_FOR_INTERRUPTS();
 	}
+}
+
+/* Nothing to say of no rows, whatever came of it, a division by zero for one */
+static void
+judge_empty(CheckResult *result)
+{
+	result->status = DQ_NOT_JUDGED;
+	result->examined = 0;
+	if (result->check->kind->evaluation == EVAL_AGGREGATE)
+		result->failing = result->nulls = DQ_UNKNOWN;
+	result->actual = NULL;
+	result->message = result->check->filter ? "no rows that the filter picks" : "no rows";
+	result->failure = NULL;
 }
 
 static void
@@ -467,28 +525,21 @@ judge(const Audit *audit)
 		CheckResult *result = lfirst(lc);
 		const CheckKind *kind = result->check->kind;
 
+		if (result->check->unjudged || result->check->broken)
+			continue;
 		if (kind->evaluation == EVAL_STATIC)
-			kind->judge(result, run->map, run->row_count);
-		else if (run->row_count == 0 && kind->evaluation == EVAL_AGGREGATE &&
-				 !kind->judges_empty && !result->check->broken)
 		{
-			/* whatever came of it, a division by zero for one */
-			result->status = DQ_NOT_JUDGED;
-			result->examined = 0;
-			result->failing = result->nulls = DQ_UNKNOWN;
-			result->actual = NULL;
-			result->message = "no rows";
-			result->failure = NULL;
+			if (result->status == DQ_NOT_JUDGED)
+				kind->judge(result, run->map,
+							result->check->filter_sql ? result->examined : run->row_count);
 		}
+		else if (!kind->judges_empty && (run->row_count == 0 || result->examined == 0) &&
+				 (kind->evaluation == EVAL_AGGREGATE || is_open(result)))
+			judge_empty(result);
 		else if (is_open(result))
 		{
-			if (kind->evaluation == EVAL_AGGREGATE)
-				judge_aggregate(result);
-			else if (run->row_count == 0 || result->examined == 0)
-			{
-				result->examined = 0;
-				result->message = result->check->filter ? "no rows that the filter picks" : "no rows";
-			}
+			if (kind->evaluation == EVAL_AGGREGATE || result->check->judge_sql)
+				judge_batch(result);
 			else
 				judge_rows(audit, result);
 		}
@@ -510,6 +561,7 @@ dq_audit(Run *run)
 		run->results = lappend(run->results, new_result(lfirst(lc)));
 
 	dq_assume(&saved, run->gate->run_as, PHASE_AUDIT);
+	dq_pin_batch(run);
 	parse_declared(&audit);
 	measure(&audit);
 	judge(&audit);

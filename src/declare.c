@@ -13,14 +13,15 @@
 #include "utils/builtins.h"
 
 #include "action.h"
+#include "arguments.h"
 #include "columns.h"
 #include "compat.h"
 #include "declare.h"
 #include "error_context.h"
 #include "expression.h"
 #include "gate.h"
-#include "limits.h"
 #include "params.h"
+#include "row_limits.h"
 #include "spi_util.h"
 
 /* A library newer than the SQL objects must not read arguments that are not there */
@@ -354,14 +355,14 @@ dq_declare_expression(Declaration *decl, const char *what, const char *text,
 /*
  * The arguments that all declarations have in common, from the first one on:
  * action, owner, name (unless it is known already), description, nulls, filter,
- * max_rate, max_rows, warn_above, block_above, tags, samples.
+ * max_rate, max_rows, warn_above, block_above, tags, samples, severity.
  */
 void
 dq_declare_common(FunctionCallInfo fcinfo, int first, Declaration *decl)
 {
 	int			arg = first;
 
-	dq_check_nargs(fcinfo, first + (decl->name ? 11 : 12));
+	dq_check_nargs(fcinfo, first + (decl->name ? 12 : 13));
 	declare_action(decl, dq_optional_text(fcinfo, arg++));
 	decl->owner = dq_optional_text(fcinfo, arg++);
 	if (decl->name == NULL)
@@ -373,10 +374,12 @@ dq_declare_common(FunctionCallInfo fcinfo, int first, Declaration *decl)
 		static const char *const names[] = {
 			"nulls", "filter", "max_rate", "max_rows", "warn_above", "block_above"
 		};
-		int			refused = decl->kind->counts ? 2 : lengthof(names);
 
-		for (int i = 0; i < refused; i++)
-			refuse_option(decl, !PG_ARGISNULL(arg + i), names[i]);
+		for (int i = 0; i < (int) lengthof(names); i++)
+		{
+			if (!(i == 1 && decl->kind->filters) && !(i >= 2 && decl->kind->counts))
+				refuse_option(decl, !PG_ARGISNULL(arg + i), names[i]);
+		}
 	}
 	declare_nulls(decl, dq_optional_text(fcinfo, arg++));
 	decl->filter = dq_optional_text(fcinfo, arg++);
@@ -389,6 +392,8 @@ dq_declare_common(FunctionCallInfo fcinfo, int first, Declaration *decl)
 		decl->tags = dq_text_list(PG_GETARG_DATUM(arg));
 	arg++;
 	decl->no_samples = !PG_ARGISNULL(arg) && !PG_GETARG_BOOL(arg);
+	arg++;
+	decl->severity = dq_optional_text(fcinfo, arg++);
 
 	if (decl->filter)
 	{
@@ -462,7 +467,7 @@ dq_finish_declaration(FunctionCallInfo fcinfo, Declaration *decl)
 	Oid			types[] = {REGCLASSOID, TEXTOID, TEXTOID, TEXTARRAYOID, TEXTOID,
 		TEXTOID, TEXTARRAYOID, TEXTARRAYOID, BOOLOID, BOOLOID, TEXTARRAYOID,
 		FLOAT8OID, FLOAT8OID, FLOAT8OID, FLOAT8OID, TEXTOID, TEXTOID, TEXTOID, TEXTOID,
-		REGCLASSOID};
+		REGCLASSOID, TEXTOID, JSONBOID};
 	Datum		values[lengthof(types)];
 	char		nulls[lengthof(types) + 1];
 	char	   *texts[4];
@@ -514,11 +519,15 @@ dq_finish_declaration(FunctionCallInfo fcinfo, Declaration *decl)
 	}
 	values[19] = ObjectIdGetDatum(decl->ref_table);
 	nulls[19] = OidIsValid(decl->ref_table) ? ' ' : 'n';
+	values[20] = decl->severity ? CStringGetTextDatum(decl->severity) : (Datum) 0;
+	nulls[20] = decl->severity ? ' ' : 'n';
+	values[21] = dq_call_arguments(fcinfo);
 	dq_execute("INSERT INTO dq_gate.checks (target, name, check_type, columns, action,"
 			   " nulls, parameters, reads_target, samples, tags, max_rate, max_rows, warn_above,"
-			   " block_above, owner, description, filter, filter_resolved, ref_table)"
+			   " block_above, owner, description, filter, filter_resolved, ref_table, severity,"
+			   " arguments)"
 			   " VALUES ($1, $2, $3, $4, $5, $6, pg_catalog.jsonb_object($7, $8), $9, $10, $11,"
-			   " $12, $13, $14, $15, $16, $17, $18, $19, $20)",
+			   " $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)",
 			   lengthof(types), types, values, nulls, false);
 	dq_resume(&saved);
 	dq_pop_context(&decl->context);

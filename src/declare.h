@@ -23,6 +23,7 @@ typedef struct Declaration
 	bool		nulls_fail;
 	char	   *owner;
 	char	   *description;
+	char	   *severity;
 	bool		reads_target;
 	Oid			ref_table;
 	char	   *filter;			/* as typed, and resolved */

@@ -27,8 +27,8 @@
 #include "derive.h"
 #include "expression.h"
 #include "kinds/kinds.h"
-#include "limits.h"
 #include "params.h"
+#include "row_limits.h"
 
 static Check *
 derive(const CheckKind *kind, char *name, List *columns, char *origin)

@@ -9,6 +9,7 @@
 
 #include "fmgr.h"
 
+#include "current_batch.h"
 #include "merge.h"
 
 PG_MODULE_MAGIC;
@@ -19,4 +20,5 @@ void
 _PG_init(void)
 {
 	dq_install_merge_hooks();
+	dq_define_batch_settings();
 }

@@ -7,6 +7,8 @@
  */
 #include "postgres.h"
 
+#include <limits.h>
+
 #include "access/xact.h"
 #include "catalog/catalog.h"
 #include "catalog/namespace.h"
@@ -23,6 +25,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rls.h"
 #include "utils/syscache.h"
+#include "utils/timestamp.h"
 
 #include "compat.h"
 #include "gate.h"
@@ -49,10 +52,13 @@ dq_resolve_gate(Oid target)
 	gate->name = dq_relation_sql(target);
 	gate->run_as = GetUserId();
 	gate->enforce = true;
+	gate->samples = true;
 
 	dq_assume(&saved, dq_extension_owner(), PHASE_LOG);
 	if (dq_execute("SELECT staging::pg_catalog.oid, key, layer, owner, description,"
-				   " run_as::pg_catalog.oid, enforce FROM dq_gate.gates WHERE target = $1",
+				   " run_as::pg_catalog.oid, enforce, samples, check_timeout::pg_catalog.text,"
+				   " (pg_catalog.date_part('epoch', check_timeout) * 1000)::pg_catalog.int8"
+				   " FROM dq_gate.gates WHERE target = $1",
 				   1, types, values, NULL, false) > 0)
 	{
 		bool		isnull;
@@ -69,6 +75,9 @@ dq_resolve_gate(Oid target)
 		value = dq_result_datum(0, 6, &isnull);
 		gate->run_as = DatumGetObjectId(value);
 		gate->enforce = DatumGetBool(dq_result_datum(0, 7, &isnull));
+		gate->samples = DatumGetBool(dq_result_datum(0, 8, &isnull));
+		gate->check_timeout = dq_result_text(0, 9);
+		gate->check_timeout_ms = (int) dq_result_int64(0, 10, 0);
 	}
 	dq_resume(&saved);
 
@@ -349,14 +358,33 @@ optional_text(const char *text, char *null)
 	return *null == 'n' ? (Datum) 0 : CStringGetTextDatum(text);
 }
 
+/*
+ * How long a check of the gate may take; no time at all takes the limit back.
+ */
+void
+dq_set_check_timeout(Gate *gate, Interval *timeout)
+{
+	double		ms = DatumGetFloat8(DirectFunctionCall2(interval_part, CStringGetTextDatum("epoch"),
+														IntervalPGetDatum(timeout))) * 1000;
+
+	if (!(ms == 0 || (ms >= 1 && ms <= INT_MAX)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"check_timeout\" must be between 1 millisecond and 24 days"),
+				 errhint("An interval of 0 takes the limit back.")));
+	gate->check_timeout = ms == 0 ? NULL :
+		DatumGetCString(DirectFunctionCall1(interval_out, IntervalPGetDatum(timeout)));
+	gate->check_timeout_ms = (int) ms;
+}
+
 /* Write a gate, new or changed */
 void
 dq_save_gate(const Gate *gate)
 {
 	Oid			types[] = {REGCLASSOID, REGCLASSOID, TEXTARRAYOID, TEXTOID,
-	TEXTOID, TEXTOID, REGROLEOID, BOOLOID};
-	Datum		values[8];
-	char		nulls[9] = "        ";
+	TEXTOID, TEXTOID, REGROLEOID, BOOLOID, BOOLOID, TEXTOID};
+	Datum		values[lengthof(types)];
+	char		nulls[lengthof(types) + 1] = "          ";
 	Identity	saved;
 
 	values[0] = ObjectIdGetDatum(gate->target);
@@ -369,15 +397,19 @@ dq_save_gate(const Gate *gate)
 	values[5] = optional_text(gate->description, &nulls[5]);
 	values[6] = ObjectIdGetDatum(gate->run_as);
 	values[7] = BoolGetDatum(gate->enforce);
+	values[8] = BoolGetDatum(gate->samples);
+	values[9] = optional_text(gate->check_timeout, &nulls[9]);
 
 	dq_assume(&saved, dq_extension_owner(), PHASE_LOG);
-	dq_execute("INSERT INTO dq_gate.gates (target, staging, key, layer, owner, description, run_as, enforce)"
-			   " VALUES ($1, $2, $3, $4, $5, $6, $7, $8)"
+	dq_execute("INSERT INTO dq_gate.gates (target, staging, key, layer, owner, description, run_as, enforce,"
+			   " samples, check_timeout)"
+			   " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::pg_catalog.interval)"
 			   " ON CONFLICT (target) DO UPDATE SET staging = EXCLUDED.staging,"
 			   " key = EXCLUDED.key, layer = EXCLUDED.layer, owner = EXCLUDED.owner,"
 			   " description = EXCLUDED.description, run_as = EXCLUDED.run_as,"
-			   " enforce = EXCLUDED.enforce",
-			   8, types, values, nulls, false);
+			   " enforce = EXCLUDED.enforce, samples = EXCLUDED.samples,"
+			   " check_timeout = EXCLUDED.check_timeout",
+			   lengthof(types), types, values, nulls, false);
 	dq_resume(&saved);
 }
 

@@ -14,8 +14,8 @@
 
 #include "action.h"
 #include "audit.h"
-#include "limits.h"
 #include "log.h"
+#include "row_limits.h"
 #include "spi_util.h"
 #include "verdict.h"
 
@@ -142,6 +142,7 @@ log_result(const Run *run, const CheckResult *result, int check_no)
 	add_text(&row, result->check->kind->name);
 	add(&row, TEXTARRAYOID, dq_text_array(result->check->columns), false);
 	add_text(&row, dq_action_name(result->action));
+	add_text(&row, result->check->severity);
 	add_text(&row, result->check->owner);
 	add_text(&row, result->check->origin);
 	add_text(&row, dq_status_name(result->status));
@@ -156,10 +157,10 @@ log_result(const Run *run, const CheckResult *result, int check_no)
 	add_text(&row, result->sample);
 	add_text(&row, result->message);
 	dq_execute("INSERT INTO dq_gate.results (run_id, check_no, check_name, check_type, columns,"
-			   " action, owner, origin, status, passed, expected_value, actual_value, threshold,"
+			   " action, severity, owner, origin, status, passed, expected_value, actual_value, threshold,"
 			   " examined_rows, failing_rows, null_rows, sample, message)"
 			   " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,"
-			   " $17::pg_catalog.jsonb, $18)",
+			   " $17, $18::pg_catalog.jsonb, $19)",
 			   row.count, row.types, row.values, row.nulls, false);
 }
 

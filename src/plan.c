@@ -43,7 +43,7 @@ declared_checks(const Gate *gate)
 					   " ARRAY(SELECT p.key FROM pg_catalog.jsonb_each_text(parameters) p ORDER BY 1),"
 					   " ARRAY(SELECT p.value FROM pg_catalog.jsonb_each_text(parameters) p ORDER BY p.key),"
 					   " filter, filter_resolved, max_rate, max_rows::pg_catalog.float8, warn_above,"
-					   " block_above, samples, tags, ref_table::pg_catalog.oid"
+					   " block_above, samples, tags, ref_table::pg_catalog.oid, severity"
 					   " FROM dq_gate.checks WHERE target = $1 ORDER BY name COLLATE \"C\"",
 					   1, types, values, NULL, false);
 	for (uint64 row = 0; row < count; row++)
@@ -77,6 +77,7 @@ declared_checks(const Gate *gate)
 		check->tags = isnull ? NIL : dq_text_list(value);
 		value = dq_result_datum(row, 19, &isnull);
 		check->ref_table = isnull ? InvalidOid : DatumGetObjectId(value);
+		check->severity = dq_result_text(row, 20);
 		check->declared = true;
 		check->origin = "declared";
 		checks = lappend(checks, check);
@@ -146,7 +147,8 @@ supersedes(const Check *declared, const Check *derived)
 {
 	return declared->kind == derived->kind && declared->kind->rows &&
 		(declared->kind == &dq_kind_not_null || declared->kind == &dq_kind_unique) &&
-		declared->action != DQ_WARN && declared->filter == NULL &&
+		declared->action != DQ_WARN && declared->action != DQ_DECLARE &&
+		declared->filter == NULL &&
 		declared->limits.max_rate < 0 && declared->limits.max_rows < 0 &&
 		(declared->limits.block_above < 0 || declared->action != DQ_BLOCK) &&
 		(declared->nulls_fail ||
@@ -212,11 +214,15 @@ dq_make_plan(const Gate *gate, const ColumnMap *map)
 	{
 		Check	   *check = lfirst(lc);
 
+		check->no_samples |= !gate->samples;
 		check->kind->compile(check, map);
+		if (check->action == DQ_DECLARE)
+		{
+			check->broken = NULL;
+			check->unjudged = "declared only, not evaluated";
+		}
+		check->row_sql = check->fail_sql;
 		apply_filter(check);
-		/* the smallest and the largest value are values */
-		if (check->no_samples)
-			check->observed_sql = NULL;
 		plan->reads_target |= check->reads_target;
 	}
 	dq_resume(&saved);

@@ -26,6 +26,7 @@
 #include "utils/syscache.h"
 
 #include "columns.h"
+#include "current_batch.h"
 #include "compat.h"
 #include "quarantine.h"
 #include "spi_util.h"
@@ -379,6 +380,7 @@ copy_rows(Run *run, const Quarantine *quarantine, List *results,
 					 dq_source_sql(run->map, "batch"), names.data);
 
 	dq_assume(&saved, run->gate->run_as, PHASE_EVIDENCE);
+	dq_pin_batch(run);
 	rows = dq_execute_at(sql.data, 3, types, values, NULL, snapshot);
 	dq_resume(&saved);
 	run->quarantine = quarantine->sql;

@@ -21,6 +21,9 @@
 #define ERRCODE_DQ_BATCH_REJECTED	MAKE_SQLSTATE('2', '3', 'D', 'Q', '1')
 #define ERRCODE_DQ_PUBLISH_FAILED	MAKE_SQLSTATE('2', '3', 'D', 'Q', '2')
 
+/* Never raised to a caller: a check that exceeded its time */
+#define ERRCODE_DQ_CHECK_TIMEOUT	MAKE_SQLSTATE('2', '3', 'D', 'Q', '3')
+
 /* How many failing rows a result shows */
 #define DQ_SAMPLE_ROWS	5
 
@@ -33,7 +36,9 @@ typedef enum DqAction
 	DQ_BLOCK = 1,
 	DQ_QUARANTINE = 2,
 	DQ_DROP = 4,
-	DQ_WARN = 8
+	DQ_WARN = 8,
+	DQ_SKIP = 16,				/* the source is not ready: not this time */
+	DQ_DECLARE = 32				/* for people to know, never evaluated */
 } DqAction;
 
 typedef enum DqStatus
@@ -49,6 +54,7 @@ typedef enum DqVerdict
 	DQ_VERDICT_PUBLISHED,
 	DQ_VERDICT_REJECTED,
 	DQ_VERDICT_PUBLISH_FAILED,
+	DQ_VERDICT_SKIPPED,
 	DQ_VERDICT_AUDITED
 } DqVerdict;
 
@@ -65,6 +71,9 @@ typedef struct Gate
 	char	   *description;
 	Oid			run_as;			/* the role that a run acts as */
 	bool		enforce;		/* false: checks are evaluated, no more */
+	bool		samples;		/* false: no values in the log */
+	char	   *check_timeout;	/* interval as text; NULL: none */
+	int			check_timeout_ms;	/* the same; 0: none */
 } Gate;
 
 /* Whether a staged value can become a value of the target's column */
@@ -141,7 +150,9 @@ typedef struct CheckKind
 	int			actions;		/* set of DqAction that it can take */
 	bool		rows;			/* it says of each row whether it fails */
 	bool		counts;			/* it finds a number of rows at fault */
-	bool		judges_empty;	/* EVAL_AGGREGATE: no rows are a failure */
+	bool		filters;		/* about all rows, or those that a filter picks */
+	bool		judges_empty;	/* it says something of a batch without rows */
+	bool		observes_counts;	/* what it observes shows no values */
 	bool		nulls_fail;		/* what NULL does unless the check says */
 
 	/* turn parameters into SQL and words */
@@ -171,11 +182,12 @@ typedef struct Check
 	bool		nulls_fail;
 	char	   *owner;
 	char	   *description;
+	char	   *severity;
 	List	   *tags;			/* of char * */
 	bool		declared;
 	char	   *origin;			/* "declared", or what it was derived from */
 
-	/* which rows it is about, and how many of them may fail; see limits.h */
+	/* which rows it is about, and how many of them may fail; see row_limits.h */
 	char	   *filter;			/* for people; NULL: all rows */
 	char	   *filter_sql;		/* over alias "batch" */
 	Limits		limits;
@@ -193,6 +205,7 @@ typedef struct Check
 	char	   *rule;			/* what is expected, in words */
 	char	   *complaint;		/* what is wrong with a failing row, in words */
 	char	   *fail_sql;		/* row rule: true on failure, never NULL */
+	char	   *row_sql;		/* the same before the filter was applied */
 	char	   *null_sql;		/* row rule: true where the value is NULL */
 	char	   *rule_sql;		/* boolean whose false and NULL are counted at
 								 * once, in place of fail_sql and null_sql */
@@ -200,7 +213,9 @@ typedef struct Check
 	char	   *observed_sql;	/* aggregate shown as actual value */
 	char	   *probe_sql;		/* EVAL_QUERY: a count, 0 where it passes */
 	char	   *detail_sql;		/* EVAL_QUERY: failing rows and actual value */
+	char	   *judge_sql;		/* EVAL_QUERY about the batch: see judge_step */
 	char	   *sample_sql;		/* failing rows as jsonb, if not the usual */
+	char	   *threshold;		/* about the batch: what is compared with */
 	bool		reads_target;
 	char	   *broken;			/* why it cannot be evaluated: an error */
 	char	   *unjudged;		/* why it need not be evaluated */
@@ -237,11 +252,13 @@ typedef struct Run
 	char	   *batch_id;
 	bool		has_as_of;
 	DateADT		as_of;
+	char	   *totals;			/* control totals given with the call, as jsonb */
 	Gate	   *gate;
 	ColumnMap  *map;
 	CheckPlan	   *plan;
 	List	   *results;		/* of CheckResult * */
 	DqVerdict	verdict;
+	bool		skipped;		/* so would say a check, dry run or not */
 	bool		passed;
 	bool		published;
 	int64		row_count;

@@ -19,6 +19,8 @@ dq_verdict_name(DqVerdict verdict)
 			return "rejected";
 		case DQ_VERDICT_PUBLISH_FAILED:
 			return "failed";
+		case DQ_VERDICT_SKIPPED:
+			return "skipped";
 		case DQ_VERDICT_AUDITED:
 			return "audited";
 	}
@@ -42,11 +44,23 @@ blocks(const Run *run, const CheckResult *result)
 			return true;
 		case DQ_QUARANTINE:
 		case DQ_DROP:
+		case DQ_SKIP:
 			return result->status == DQ_ERROR;
 		case DQ_WARN:
+		case DQ_DECLARE:
 			return false;
 	}
 	return true;
+}
+
+/*
+ * Whether a result says that the batch is not ready to be judged.  Then it is
+ * left alone, whatever else is wrong with it.
+ */
+static bool
+skips(const Run *run, const CheckResult *result)
+{
+	return run->gate->enforce && result->action == DQ_SKIP && result->status == DQ_FAILED;
 }
 
 /*
@@ -58,6 +72,7 @@ dq_judge_run(Run *run)
 	ListCell   *lc;
 
 	run->passed = true;
+	run->skipped = false;
 	run->checks_failed = 0;
 	run->failed = NIL;
 	run->failures = NIL;
@@ -73,10 +88,12 @@ dq_judge_run(Run *run)
 								psprintf("%s: %s%s", result->check->name, result->failure,
 										 result->action == DQ_BLOCK ? "" :
 										 psprintf(" (%s)", dq_action_name(result->action))));
-		if (blocks(run, result))
+		run->skipped |= skips(run, result);
+		if (blocks(run, result) || skips(run, result))
 			run->passed = false;
 	}
-	run->verdict = run->passed ? DQ_VERDICT_PUBLISHED : DQ_VERDICT_REJECTED;
+	run->verdict = run->skipped ? DQ_VERDICT_SKIPPED :
+		run->passed ? DQ_VERDICT_PUBLISHED : DQ_VERDICT_REJECTED;
 	if (run->dry_run)
 		run->verdict = DQ_VERDICT_AUDITED;
 }

@@ -9,8 +9,8 @@
 
 #include "types.h"
 
-#define DQ_ANY_ACTION	(DQ_BLOCK | DQ_QUARANTINE | DQ_DROP | DQ_WARN)
-#define DQ_BATCH_ACTION	(DQ_BLOCK | DQ_WARN)
+#define DQ_ANY_ACTION	(DQ_BLOCK | DQ_QUARANTINE | DQ_DROP | DQ_WARN | DQ_DECLARE)
+#define DQ_BATCH_ACTION	(DQ_BLOCK | DQ_WARN | DQ_SKIP | DQ_DECLARE)
 
 extern const CheckKind dq_kind_not_empty;
 extern const CheckKind dq_kind_schema_contract;

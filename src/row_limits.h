@@ -1,9 +1,9 @@
 /*
- * limits.h
+ * row_limits.h
  *		How many failing rows a check tolerates, and what more of them do.
  */
-#ifndef DQ_GATE_LIMITS_H
-#define DQ_GATE_LIMITS_H
+#ifndef DQ_GATE_ROW_LIMITS_H
+#define DQ_GATE_ROW_LIMITS_H
 
 #include "types.h"
 
@@ -12,4 +12,4 @@ extern bool dq_has_limits(const Limits *limits);
 extern bool dq_within_limits(CheckResult *result);
 extern char *dq_describe_limits(const Check *check);
 
-#endif							/* DQ_GATE_LIMITS_H */
+#endif							/* DQ_GATE_ROW_LIMITS_H */

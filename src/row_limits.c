@@ -1,5 +1,5 @@
 /*
- * limits.c
+ * row_limits.c
  *		How many failing rows a check tolerates, and what more of them do.
  *
  * max_rows and max_rate are a tolerance: up to there the check passes.
@@ -12,7 +12,7 @@
 
 #include "lib/stringinfo.h"
 
-#include "limits.h"
+#include "row_limits.h"
 
 void
 dq_init_limits(Limits *limits)
