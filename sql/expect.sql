@@ -54,7 +54,8 @@ COMMENT ON FUNCTION dq_gate.expect_range IS
 CREATE FUNCTION dq_gate.expect_accepted_values(
 	target pg_catalog.regclass,
 	column_name pg_catalog.text,
-	accepted pg_catalog.text[],
+	accepted pg_catalog.text[] DEFAULT NULL,
+	query pg_catalog.text DEFAULT NULL,
 	action pg_catalog.text DEFAULT 'block',
 	owner pg_catalog.text DEFAULT NULL,
 	name pg_catalog.text DEFAULT NULL,
@@ -72,12 +73,13 @@ RETURNS pg_catalog.text
 AS 'MODULE_PATHNAME', 'dq_gate_expect_accepted_values'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dq_gate.expect_accepted_values IS
-	'declare that a column has one of these values';
+	'declare that a column has one of these values, of a list or of a query';
 
 CREATE FUNCTION dq_gate.expect_rejected_values(
 	target pg_catalog.regclass,
 	column_name pg_catalog.text,
-	rejected pg_catalog.text[],
+	rejected pg_catalog.text[] DEFAULT NULL,
+	query pg_catalog.text DEFAULT NULL,
 	action pg_catalog.text DEFAULT 'block',
 	owner pg_catalog.text DEFAULT NULL,
 	name pg_catalog.text DEFAULT NULL,
@@ -95,7 +97,7 @@ RETURNS pg_catalog.text
 AS 'MODULE_PATHNAME', 'dq_gate_expect_rejected_values'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dq_gate.expect_rejected_values IS
-	'declare that a column has none of these values';
+	'declare that a column has none of these values, of a list or of a query';
 
 CREATE FUNCTION dq_gate.expect_pattern(
 	target pg_catalog.regclass,
@@ -170,6 +172,7 @@ COMMENT ON FUNCTION dq_gate.expect_length IS
 CREATE FUNCTION dq_gate.expect_unique(
 	target pg_catalog.regclass,
 	columns pg_catalog.text[],
+	in_target pg_catalog.bool DEFAULT false,
 	action pg_catalog.text DEFAULT 'block',
 	owner pg_catalog.text DEFAULT NULL,
 	name pg_catalog.text DEFAULT NULL,
@@ -187,13 +190,14 @@ RETURNS pg_catalog.text
 AS 'MODULE_PATHNAME', 'dq_gate_expect_unique'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dq_gate.expect_unique IS
-	'declare that columns are unique in the batch';
+	'declare that columns are unique in the batch, and on request in the target';
 
 CREATE FUNCTION dq_gate.expect_referential(
 	target pg_catalog.regclass,
 	columns pg_catalog.text[],
 	ref_table pg_catalog.regclass,
 	ref_columns pg_catalog.text[] DEFAULT NULL,
+	match pg_catalog.text DEFAULT 'simple',
 	action pg_catalog.text DEFAULT 'block',
 	owner pg_catalog.text DEFAULT NULL,
 	name pg_catalog.text DEFAULT NULL,
@@ -217,6 +221,7 @@ CREATE FUNCTION dq_gate.expect_sql(
 	target pg_catalog.regclass,
 	name pg_catalog.text,
 	expression pg_catalog.text,
+	when_ pg_catalog.text DEFAULT NULL,
 	action pg_catalog.text DEFAULT 'block',
 	owner pg_catalog.text DEFAULT NULL,
 	description pg_catalog.text DEFAULT NULL,
@@ -233,12 +238,14 @@ RETURNS pg_catalog.text
 AS 'MODULE_PATHNAME', 'dq_gate_expect_sql'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dq_gate.expect_sql IS
-	'declare that a boolean expression over the columns of a staged row is true';
+	'declare that a boolean expression over the columns of a staged row is true, on request only where a condition holds';
 
 CREATE FUNCTION dq_gate.expect_query(
 	target pg_catalog.regclass,
 	name pg_catalog.text,
 	query pg_catalog.text,
+	min pg_catalog.numeric DEFAULT NULL,
+	max pg_catalog.numeric DEFAULT NULL,
 	action pg_catalog.text DEFAULT 'block',
 	owner pg_catalog.text DEFAULT NULL,
 	description pg_catalog.text DEFAULT NULL,
@@ -255,7 +262,7 @@ RETURNS pg_catalog.text
 AS 'MODULE_PATHNAME', 'dq_gate_expect_query'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dq_gate.expect_query IS
-	'declare that a query returns no rows: it finds what is wrong';
+	'declare that a query returns no rows, or one number between min and max';
 
 CREATE FUNCTION dq_gate.expect_compare(
 	target pg_catalog.regclass,

@@ -11,6 +11,8 @@
 #include "optimizer/optimizer.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
+#include "utils/numeric.h"
+#include "utils/timestamp.h"
 
 #include "action.h"
 #include "arguments.h"
@@ -101,6 +103,66 @@ dq_required_names(FunctionCallInfo fcinfo, int arg, const char *name)
 		}
 	}
 	return names;
+}
+
+/* A number as text, NULL if it is not given; NaN is between no bounds */
+char *
+dq_numeric_argument(FunctionCallInfo fcinfo, int arg, const char *name)
+{
+	if (PG_ARGISNULL(arg))
+		return NULL;
+	if (numeric_is_nan(PG_GETARG_NUMERIC(arg)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"%s\" must not be NaN", name)));
+	return DatumGetCString(DirectFunctionCall1(numeric_out, PG_GETARG_DATUM(arg)));
+}
+
+/* The same for what cannot be negative */
+char *
+dq_positive_argument(FunctionCallInfo fcinfo, int arg, const char *name)
+{
+	char	   *text = dq_numeric_argument(fcinfo, arg, name);
+
+	if (text != NULL && text[0] == '-')
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"%s\" must not be negative", name)));
+	return text;
+}
+
+static Datum
+numeric_from_text(const char *text)
+{
+	return DirectFunctionCall3(numeric_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid),
+							   Int32GetDatum(-1));
+}
+
+/* Refuse bounds that nothing can be between */
+void
+dq_check_order(const char *low_name, const char *low, const char *high_name, const char *high)
+{
+	if (low != NULL && high != NULL &&
+		DatumGetInt32(DirectFunctionCall2(numeric_cmp, numeric_from_text(low),
+										  numeric_from_text(high))) > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s %s is above %s %s", low_name, low, high_name, high)));
+}
+
+/* An interval as text, read again in the same style; NULL if it is not given */
+char *
+dq_interval_argument(FunctionCallInfo fcinfo, int arg)
+{
+	Identity	saved;
+	char	   *text;
+
+	if (PG_ARGISNULL(arg))
+		return NULL;
+	dq_assume(&saved, GetUserId(), PHASE_EVIDENCE);
+	text = DatumGetCString(DirectFunctionCall1(interval_out, PG_GETARG_DATUM(arg)));
+	dq_resume(&saved);
+	return text;
 }
 
 /* Whole numbers that bound a length or a count, as parameters min and max */

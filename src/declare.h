@@ -37,6 +37,11 @@ typedef struct Declaration
 extern void dq_check_nargs(FunctionCallInfo fcinfo, int count);
 extern char *dq_optional_text(FunctionCallInfo fcinfo, int arg);
 extern char *dq_required_text(FunctionCallInfo fcinfo, int arg, const char *name);
+extern char *dq_numeric_argument(FunctionCallInfo fcinfo, int arg, const char *name);
+extern char *dq_positive_argument(FunctionCallInfo fcinfo, int arg, const char *name);
+extern void dq_check_order(const char *low_name, const char *low,
+						   const char *high_name, const char *high);
+extern char *dq_interval_argument(FunctionCallInfo fcinfo, int arg);
 extern Oid	dq_required_oid(FunctionCallInfo fcinfo, int arg, const char *name);
 
 extern Declaration *dq_begin_declaration(FunctionCallInfo fcinfo, int target_arg,

@@ -25,6 +25,7 @@
 #include "parser/parse_node.h"
 #include "parser/parse_relation.h"
 #include "parser/parser.h"
+#include "rewrite/rewriteManip.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
@@ -138,12 +139,37 @@ dq_parse_rule(const char *text, Oid target, const char *what)
 	return rule;
 }
 
+/* Let every aggregate over the batch see only the rows that a filter picks */
+static Node *
+filter_aggregates(Node *node, void *context)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, SubLink) && contain_aggs_of_level(node, 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("a filter cannot reach an aggregate within a subquery"),
+				 errhint("Write the filter into the expression: aggregate(...) FILTER (WHERE ...).")));
+	if (IsA(node, Aggref))
+	{
+		Aggref	   *aggregate = copyObject((Aggref *) node);
+		Expr	   *filter = copyObject((Expr *) context);
+
+		aggregate->aggfilter = aggregate->aggfilter ?
+			(Expr *) makeBoolExpr(AND_EXPR, list_make2(aggregate->aggfilter, filter), -1) : filter;
+		return (Node *) aggregate;
+	}
+	return expression_tree_mutator(node, filter_aggregates, context);
+}
+
 /*
- * Parse an expression over all rows of the batch, made of aggregates.
+ * Parse an expression over all rows of the batch, made of aggregates; with a
+ * filter, over those that it picks.
  */
 Node *
-dq_parse_aggregate(const char *text, Oid target)
+dq_parse_aggregate(const char *text, const char *filter, Oid target)
 {
+	Node	   *expression;
 	char	   *statement = psprintf(STATEMENT_PREFIX "%s", text);
 	ParsedText	parsed;
 	RawStmt    *raw = makeNode(RawStmt);
@@ -166,8 +192,11 @@ dq_parse_aggregate(const char *text, Oid target)
 				(errcode(ERRCODE_GROUPING_ERROR),
 				 errmsg("the expression must be made of aggregates over the rows of a batch"),
 				 errhint("Such as sum(amount), or count(DISTINCT customer) / count(*)::numeric.")));
+	expression = (Node *) linitial_node(TargetEntry, query->targetList)->expr;
+	if (filter)
+		expression = filter_aggregates(expression, dq_parse_rule(filter, target, "filter"));
 	end_text(&parsed);
-	return (Node *) linitial_node(TargetEntry, query->targetList)->expr;
+	return expression;
 }
 
 /*

@@ -18,7 +18,7 @@ typedef struct RuleColumns
 } RuleColumns;
 
 extern Node *dq_parse_rule(const char *text, Oid target, const char *what);
-extern Node *dq_parse_aggregate(const char *text, Oid target);
+extern Node *dq_parse_aggregate(const char *text, const char *filter, Oid target);
 extern Node *dq_parse_query(const char *text);
 extern char *dq_deparse_rule(Node *rule, Oid target, bool with_alias);
 extern bool dq_rule_reads(Node *rule, Oid target);

@@ -49,17 +49,9 @@ const CheckKind dq_kind_aggregate = {
 	.name = "aggregate",
 	.evaluation = EVAL_AGGREGATE,
 	.actions = DQ_BATCH_ACTION,
+	.filters = true,
 	.compile = aggregate_compile,
 };
-
-/* A bound as text, NULL if it is not given */
-static char *
-numeric_argument(FunctionCallInfo fcinfo, int arg)
-{
-	if (PG_ARGISNULL(arg))
-		return NULL;
-	return DatumGetCString(DirectFunctionCall1(numeric_out, PG_GETARG_DATUM(arg)));
-}
 
 PG_FUNCTION_INFO_V1(dq_gate_expect_aggregate);
 
@@ -72,8 +64,8 @@ dq_gate_expect_aggregate(PG_FUNCTION_ARGS)
 {
 	Declaration *decl = dq_begin_declaration(fcinfo, 0, &dq_kind_aggregate);
 	char	   *text = dq_required_text(fcinfo, 2, "expression");
-	char	   *min = numeric_argument(fcinfo, 3);
-	char	   *max = numeric_argument(fcinfo, 4);
+	char	   *min = dq_numeric_argument(fcinfo, 3, "min");
+	char	   *max = dq_numeric_argument(fcinfo, 4, "max");
 	char	   *resolved;
 	List	   *columns;
 	Node	   *expression;
@@ -85,13 +77,9 @@ dq_gate_expect_aggregate(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a check of type \"aggregate\" needs min, max or both")));
-	if (min != NULL && max != NULL &&
-		DatumGetInt32(DirectFunctionCall2(numeric_cmp, PG_GETARG_DATUM(3), PG_GETARG_DATUM(4))) > 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("min %s is above max %s", min, max)));
+	dq_check_order("min", min, "max", max);
 
-	expression = dq_parse_aggregate(text, decl->gate->target);
+	expression = dq_parse_aggregate(text, decl->filter, decl->gate->target);
 	type = exprType(expression);
 	if (TypeCategory(type) != TYPCATEGORY_NUMERIC)
 		ereport(ERROR,

@@ -32,8 +32,8 @@ freshness_compile(Check *check, const ColumnMap *map)
 	if (latest == NULL)
 		return;
 	/* infinity is fresh for ever; and a day has 24 hours, in every time zone */
-	latest = psprintf("pg_catalog.timezone('UTC', pg_catalog.max(%1$s) FILTER (WHERE pg_catalog.isfinite(%1$s)))",
-					  latest);
+	latest = psprintf("pg_catalog.timezone('UTC', pg_catalog.max(%1$s) FILTER (WHERE %2$s AND pg_catalog.isfinite(%1$s)))",
+					  latest, dq_picked_sql(check));
 	check->null_sql = dq_null_sql(column);
 	/* no value at all is not fresh */
 	check->aggregate_sql = psprintf("(%s >= pg_catalog.timezone('UTC', pg_catalog.now()) - %s::pg_catalog.interval) IS NOT TRUE",
@@ -45,6 +45,7 @@ const CheckKind dq_kind_freshness = {
 	.name = "freshness",
 	.evaluation = EVAL_AGGREGATE,
 	.actions = DQ_BATCH_ACTION,
+	.filters = true,
 	.judges_empty = true,
 	.compile = freshness_compile,
 };
@@ -61,7 +62,6 @@ dq_gate_expect_freshness(PG_FUNCTION_ARGS)
 	Declaration *decl = dq_begin_declaration(fcinfo, 0, &dq_kind_freshness);
 	Column	   *column = dq_declare_columns(decl, list_make1(dq_required_text(fcinfo, 1, "column_name")));
 	Interval	zero = {0};
-	Identity	saved;
 
 	dq_require_instant(decl, column);
 	if (PG_ARGISNULL(2))
@@ -73,10 +73,7 @@ dq_gate_expect_freshness(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("\"max_age\" must be longer than nothing")));
-	dq_assume(&saved, GetUserId(), PHASE_EVIDENCE);
-	decl->params = dq_set_param(decl->params, "max_age",
-								DatumGetCString(DirectFunctionCall1(interval_out, PG_GETARG_DATUM(2))));
-	dq_resume(&saved);
+	decl->params = dq_set_param(decl->params, "max_age", dq_interval_argument(fcinfo, 2));
 	dq_declare_common(fcinfo, 3, decl);
 	return dq_finish_declaration(fcinfo, decl);
 }

@@ -134,6 +134,13 @@ dq_any_null_sql(const ColumnMap *map, List *names)
 	return buf.data;
 }
 
+/* True for the rows that the check is about */
+char *
+dq_picked_sql(const Check *check)
+{
+	return check->filter_sql ? psprintf("((%s) IS TRUE)", check->filter_sql) : "true";
+}
+
 /*
  * A rule about a value: judged where there is one, and NULL by the policy of
  * the check.  Never NULL itself, so that a row and its complement are all.

@@ -42,6 +42,7 @@ extern bool dq_usable_columns(Check *check, const ColumnMap *map);
 extern char *dq_bounds_words(const char *min, const char *max);
 extern char *dq_null_sql(const Column *column);
 extern char *dq_any_null_sql(const ColumnMap *map, List *names);
+extern char *dq_picked_sql(const Check *check);
 extern char *dq_value_rule_sql(const Check *check, const Column *column,
 							   const char *failure);
 

@@ -62,16 +62,9 @@ dq_gate_expect_not_future(PG_FUNCTION_ARGS)
 {
 	Declaration *decl = dq_begin_declaration(fcinfo, 0, &dq_kind_not_future);
 	Column	   *column = dq_declare_columns(decl, list_make1(dq_required_text(fcinfo, 1, "column_name")));
-	Identity	saved;
 
 	dq_require_instant(decl, column);
-	if (!PG_ARGISNULL(2))
-	{
-		dq_assume(&saved, GetUserId(), PHASE_EVIDENCE);
-		decl->params = dq_set_param(decl->params, "tolerance",
-									DatumGetCString(DirectFunctionCall1(interval_out, PG_GETARG_DATUM(2))));
-		dq_resume(&saved);
-	}
+	decl->params = dq_set_param(decl->params, "tolerance", dq_interval_argument(fcinfo, 2));
 	dq_declare_common(fcinfo, 3, decl);
 	return dq_finish_declaration(fcinfo, decl);
 }

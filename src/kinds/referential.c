@@ -154,6 +154,7 @@ reference_of_declaration(Check *check, const ColumnMap *map)
 		return NULL;
 	}
 	ref->parent = check->ref_table;
+	ref->match_full = dq_param(check->params, "match") != NULL;
 	ref->parent_names = dq_text_list(dq_array_from_text(dq_param(check->params, "ref_columns")));
 	forboth(pc, ref->parent_names, cc, check->columns)
 	{
@@ -218,6 +219,8 @@ referential_compile(Check *check, const ColumnMap *map)
 	to = psprintf("%s (%s)", dq_relation_sql(ref->parent), dq_list_names(ref->parent_names));
 	check->rule = psprintf("%s is in %s", dq_tuple_names(check->columns), to);
 	check->complaint = psprintf("%s is not in %s", dq_tuple_names(check->columns), to);
+	if (ref->match_full && list_length(check->columns) > 1)
+		check->rule = psprintf("%s, or all NULL", check->rule);
 	if (!dq_usable_columns(check, map) || !OidIsValid(map->staging) ||
 		!can_read_all(check, ref->parent))
 		return;
@@ -235,7 +238,7 @@ referential_compile(Check *check, const ColumnMap *map)
 
 	any_null = dq_any_null_sql(map, check->columns);
 	check->null_sql = any_null;
-	if (ref->match_full && list_length(check->columns) > 1)
+	if (ref->match_full && !check->nulls_fail && list_length(check->columns) > 1)
 	{
 		StringInfoData columns;
 
@@ -265,7 +268,7 @@ const CheckKind dq_kind_referential = {
 PG_FUNCTION_INFO_V1(dq_gate_expect_referential);
 
 /*
- * expect_referential(target, columns, ref_table, ref_columns, and the common
+ * expect_referential(target, columns, ref_table, ref_columns, match, and the common
  * arguments) declares that the values of columns stand in another table;
  * without ref_columns in columns of the same names.
  */
@@ -274,6 +277,7 @@ dq_gate_expect_referential(PG_FUNCTION_ARGS)
 {
 	Declaration *decl = dq_begin_declaration(fcinfo, 0, &dq_kind_referential);
 	List	   *ref_columns;
+	char	   *match;
 	ListCell   *pc;
 	ListCell   *cc;
 
@@ -310,6 +314,14 @@ dq_gate_expect_referential(PG_FUNCTION_ARGS)
 	decl->params = dq_set_param(decl->params, "ref_columns",
 								dq_array_as_text(dq_text_array(ref_columns)));
 	decl->reads_target = decl->ref_table == decl->gate->target;
-	dq_declare_common(fcinfo, 4, decl);
+	match = dq_required_text(fcinfo, 4, "match");
+	if (strcmp(match, "full") == 0)
+		decl->params = dq_set_param(decl->params, "match", match);
+	else if (strcmp(match, "simple") != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("match \"%s\" is not known", match),
+				 errhint("\"simple\" lets a row pass where one of the columns is NULL, \"full\" only where all are.")));
+	dq_declare_common(fcinfo, 5, decl);
 	return dq_finish_declaration(fcinfo, decl);
 }

@@ -41,6 +41,8 @@ const CheckKind dq_kind_row_count = {
 	.name = "row_count",
 	.evaluation = EVAL_STATIC,
 	.actions = DQ_BATCH_ACTION,
+	.filters = true,
+	.observes_counts = true,
 	.compile = row_count_compile,
 	.judge = row_count_judge,
 };

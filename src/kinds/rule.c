@@ -14,6 +14,7 @@
 #include "declare.h"
 #include "kinds/kinds.h"
 #include "params.h"
+#include "spi_util.h"
 
 /*
  * Parameters: "expression", for people, and "resolved", the same over the
@@ -50,11 +51,26 @@ const CheckKind dq_kind_check_constraint = {
 	.compile = rule_compile,
 };
 
+static List *
+list_union_names(List *names, List *more)
+{
+	ListCell   *lc;
+
+	foreach(lc, more)
+	{
+		if (!dq_has_name(names, lfirst(lc)))
+			names = lappend(names, lfirst(lc));
+	}
+	return names;
+}
+
 PG_FUNCTION_INFO_V1(dq_gate_expect_sql);
 
 /*
- * expect_sql(target, name, expression, and the common arguments but name)
- * declares that a boolean expression is true for every staged row.
+ * expect_sql(target, name, expression, when_, and the common arguments but
+ * name) declares that a boolean expression is true for every staged row, or
+ * for those on which a condition holds.  A condition that is NULL lets no row
+ * slip away: the expression has to be true then, as in logic.
  */
 Datum
 dq_gate_expect_sql(PG_FUNCTION_ARGS)
@@ -62,11 +78,23 @@ dq_gate_expect_sql(PG_FUNCTION_ARGS)
 	Declaration *decl = dq_begin_declaration(fcinfo, 0, &dq_kind_sql);
 	char	   *text = dq_required_text(fcinfo, 2, "expression");
 	char	   *resolved;
+	char	   *condition = dq_optional_text(fcinfo, 3);
 	List	   *columns;
 
 	decl->name = dq_required_text(fcinfo, 1, "name");
-	dq_declare_common(fcinfo, 3, decl);
+	dq_declare_common(fcinfo, 4, decl);
 	resolved = dq_declare_expression(decl, "rule", text, &columns);
+	if (condition)
+	{
+		List	   *more;
+		char	   *when = dq_declare_expression(decl, "condition", condition, &more);
+
+		/* in this order: the condition may keep the rule from an error */
+		resolved = psprintf("CASE WHEN (%1$s) IS FALSE THEN true ELSE (NOT (%1$s)) OR (%2$s) END",
+							when, resolved);
+		text = psprintf("%s, when %s", text, condition);
+		columns = list_union_names(columns, more);
+	}
 	dq_declare_columns(decl, columns);
 	decl->params = dq_set_param(decl->params, "expression", text);
 	decl->params = dq_set_param(decl->params, "resolved", resolved);

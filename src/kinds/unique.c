@@ -14,6 +14,7 @@
 #include "columns.h"
 #include "declare.h"
 #include "kinds/kinds.h"
+#include "params.h"
 #include "spi_util.h"
 
 static char *
@@ -125,12 +126,88 @@ unique_compile(Check *check, const ColumnMap *map)
 								   condition ? psprintf("%s AND", condition) : "", columns);
 }
 
+/*
+ * True for a row whose value stands in a row of the target that the batch does
+ * not replace.  In a form that the server can hash where one operator does for
+ * all columns.
+ */
+static char *
+clash_sql(const Check *check, const ColumnMap *map)
+{
+	char	   *kept = psprintf("NOT EXISTS (SELECT 1 FROM %s WHERE %s)",
+								dq_source_sql(map, "batch"), dq_match_sql(map));
+	char	   *operator = NULL;
+	bool		one_operator = true;
+	StringInfoData same;
+	ListCell   *lc;
+
+	initStringInfo(&same);
+	foreach(lc, check->columns)
+	{
+		const char *name = quote_identifier(lfirst(lc));
+		Column	   *column = dq_find_column(map, lfirst(lc));
+		char	   *equal = dq_operator_sql(dq_equality_operator(column->typid));
+
+		one_operator = one_operator && (operator == NULL || strcmp(operator, equal) == 0);
+		operator = equal;
+		appendStringInfo(&same, "target.%s %s batch.%s AND ", name, equal, name);
+	}
+	if (one_operator)
+		return psprintf("(((%s) %s ANY (SELECT %s FROM %s AS target WHERE %s)) IS TRUE)",
+						names_sql(check->columns, "batch."), operator,
+						names_sql(check->columns, "target."), map->target_sql, kept);
+	return psprintf("EXISTS (SELECT 1 FROM %s AS target WHERE %s %s)",
+					map->target_sql, same.data, kept);
+}
+
+/* Unique in the target as well, as it will be when the batch is published */
+static void
+extend_to_target(Check *check, const ColumnMap *map)
+{
+	char	   *columns = dq_tuple_names(check->columns);
+	StringInfoData sample;
+	ListCell   *lc;
+
+	check->rule = psprintf("%s is unique in the batch and in the target", columns);
+	check->complaint = psprintf("%s is not unique in the batch and in the target", columns);
+	if (check->fail_sql == NULL)
+		return;
+	if (map->key == NIL)
+	{
+		check->broken = "without a key nobody knows which rows of the target the batch replaces";
+		return;
+	}
+	check->fail_sql = psprintf("(%s OR (%s AND %s))", check->fail_sql, dq_picked_sql(check),
+							   clash_sql(check, map));
+	check->probe_sql = psprintf("SELECT pg_catalog.count(*) FROM (SELECT %s FROM %s) AS found (failing)"
+								" WHERE found.failing",
+								check->fail_sql, dq_source_sql(map, "batch"));
+	check->detail_sql = NULL;
+
+	initStringInfo(&sample);
+	appendStringInfoString(&sample, "SELECT found.dq_sample FROM (SELECT pg_catalog.jsonb_build_object(");
+	foreach(lc, check->columns)
+		appendStringInfo(&sample, "%s%s, batch.%s", lc == list_head(check->columns) ? "" : ", ",
+						 dq_literal(lfirst(lc)), quote_identifier(lfirst(lc)));
+	appendStringInfo(&sample, "), %s FROM %s) AS found (dq_sample, failing) WHERE found.failing",
+					 check->fail_sql, dq_source_sql(map, "batch"));
+	check->sample_sql = sample.data;
+}
+
+static void
+unique_or_new_compile(Check *check, const ColumnMap *map)
+{
+	unique_compile(check, map);
+	if (dq_param(check->params, "in_target"))
+		extend_to_target(check, map);
+}
+
 const CheckKind dq_kind_unique = {
 	.name = "unique",
 	.evaluation = EVAL_QUERY,
 	.actions = DQ_ANY_ACTION,
 	.rows = true,
-	.compile = unique_compile,
+	.compile = unique_or_new_compile,
 };
 
 /*
@@ -165,8 +242,8 @@ const CheckKind dq_kind_unique_in_target = {
 PG_FUNCTION_INFO_V1(dq_gate_expect_unique);
 
 /*
- * expect_unique(target, columns, and the common arguments) declares that
- * columns are unique in the batch.
+ * expect_unique(target, columns, in_target, and the common arguments) declares
+ * that columns are unique in the batch, and in the target if so asked.
  */
 Datum
 dq_gate_expect_unique(PG_FUNCTION_ARGS)
@@ -186,6 +263,11 @@ dq_gate_expect_unique(PG_FUNCTION_ARGS)
 							quote_identifier(column->name), decl->gate->name,
 							format_type_be(column->typid))));
 	}
-	dq_declare_common(fcinfo, 2, decl);
+	if (!PG_ARGISNULL(2) && PG_GETARG_BOOL(2))
+	{
+		decl->params = dq_set_param(decl->params, "in_target", "true");
+		decl->reads_target = true;
+	}
+	dq_declare_common(fcinfo, 3, decl);
 	return dq_finish_declaration(fcinfo, decl);
 }

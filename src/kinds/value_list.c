@@ -9,6 +9,7 @@
 
 #include "columns.h"
 #include "declare.h"
+#include "expression.h"
 #include "kinds/kinds.h"
 #include "params.h"
 #include "spi_util.h"
@@ -46,19 +47,31 @@ value_list_compile(Check *check, const ColumnMap *map)
 {
 	const char *name = quote_identifier(linitial(check->columns));
 	bool		accepted = check->kind == &dq_kind_accepted_values;
-	List	   *values = dq_text_list(dq_array_from_text(dq_param(check->params, "values")));
+	char	   *query = dq_param(check->params, "query");
+	List	   *values = NIL;
+	char	   *words;
 	Column	   *column;
 	Oid			base;
 	char	   *list;
 	char	   *value;
 
-	check->rule = psprintf("%s %s (%s)", name, accepted ? "in" : "not in",
-						   dq_join_literals(values));
-	check->complaint = psprintf("%s %s (%s)", name, accepted ? "not in" : "in",
-								dq_join_literals(values));
+	if (query == NULL)
+		values = dq_text_list(dq_array_from_text(dq_param(check->params, "values")));
+	words = query ? query : dq_join_literals(values);
+	check->rule = psprintf("%s %s (%s)", name, accepted ? "in" : "not in", words);
+	check->complaint = psprintf("%s %s (%s)", name, accepted ? "not in" : "in", words);
 	column = dq_usable_column(check, map, linitial(check->columns));
 	if (column == NULL)
 		return;
+	check->null_sql = dq_null_sql(column);
+	if (query)
+	{
+		/* NULL among the values makes none of them accepted or rejected */
+		check->fail_sql = dq_value_rule_sql(check, column,
+											psprintf("(%s) IS %sTRUE", dq_param(check->params, "resolved"),
+													 accepted ? "NOT " : ""));
+		return;
+	}
 	base = getBaseType(column->typid);
 	if (!OidIsValid(dq_equality_operator(base)))
 	{
@@ -69,7 +82,6 @@ value_list_compile(Check *check, const ColumnMap *map)
 
 	value = psprintf("batch.%s", name);
 	list = list_sql(values, base);
-	check->null_sql = dq_null_sql(column);
 	check->fail_sql = dq_value_rule_sql(check, column,
 										list == NULL ? (accepted ? "true" : "false") :
 										psprintf("%s %s %s ANY (%s)", accepted ? "NOT" : "", value,
@@ -119,16 +131,41 @@ check_values(const Declaration *decl, const Column *column, List *values)
 	}
 }
 
+/*
+ * Values from a query, such as of a reference table.  They are compared as
+ * whoever declares the check would do it.
+ */
+static void
+declare_query(Declaration *decl, const char *query)
+{
+	const char *name = quote_identifier(linitial(decl->columns));
+	List	   *columns;
+	char	   *values = dq_declare_meaning(decl, "a query", dq_parse_query(query), &columns);
+
+	decl->params = dq_set_param(decl->params, "query", query);
+	decl->params = dq_set_param(decl->params, "resolved",
+								dq_declare_expression(decl, "rule",
+													  psprintf("%s = ANY (%s)", name, values),
+													  &columns));
+}
+
 static Datum
 declare_list(FunctionCallInfo fcinfo, const CheckKind *kind, const char *argument)
 {
+	char	   *query = dq_optional_text(fcinfo, 3);
 	Declaration *decl = dq_begin_declaration(fcinfo, 0, kind);
 	Column	   *column = dq_declare_columns(decl, list_make1(dq_required_text(fcinfo, 1, "column_name")));
 
-	if (PG_ARGISNULL(2))
+	if (PG_ARGISNULL(2) == (query == NULL))
 		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"%s\" must not be NULL", argument)));
+				(errcode(query ? ERRCODE_INVALID_PARAMETER_VALUE : ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("give \"%s\" or \"query\", one of them", argument)));
+	if (query)
+	{
+		dq_declare_common(fcinfo, 4, decl);
+		declare_query(decl, query);
+		return dq_finish_declaration(fcinfo, decl);
+	}
 	if (dq_text_list(PG_GETARG_DATUM(2)) == NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -144,7 +181,7 @@ declare_list(FunctionCallInfo fcinfo, const CheckKind *kind, const char *argumen
 				 errhint("Use dq_gate.expect_sql with an expression over the column.")));
 	decl->params = dq_set_param(decl->params, "values",
 								dq_array_as_text(PG_GETARG_DATUM(2)));
-	dq_declare_common(fcinfo, 3, decl);
+	dq_declare_common(fcinfo, 4, decl);
 	return dq_finish_declaration(fcinfo, decl);
 }
 
@@ -152,7 +189,7 @@ PG_FUNCTION_INFO_V1(dq_gate_expect_accepted_values);
 PG_FUNCTION_INFO_V1(dq_gate_expect_rejected_values);
 
 /*
- * expect_accepted_values(target, column_name, accepted, and the common
+ * expect_accepted_values(target, column_name, accepted, query, and the common
  * arguments) declares the values that a column may have.
  */
 Datum
@@ -162,7 +199,7 @@ dq_gate_expect_accepted_values(PG_FUNCTION_ARGS)
 }
 
 /*
- * expect_rejected_values(target, column_name, rejected, and the common
+ * expect_rejected_values(target, column_name, rejected, query, and the common
  * arguments) declares the values that a column may not have.
  */
 Datum
