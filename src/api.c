@@ -421,7 +421,7 @@ dq_gate_checks_of(PG_FUNCTION_ARGS)
 		dq_lock_table(staging, AccessShareLock);
 	}
 	dq_lock_table(target, AccessShareLock);
-	plan = dq_make_plan(gate, dq_match_columns(gate, staging, false));
+	plan = dq_make_plan(gate, dq_match_columns(gate, staging, false), NULL);
 	SPI_finish();
 
 	MemoryContextSwitchTo(caller);

@@ -44,6 +44,20 @@
 #define dq_lock_holder(vxid)	BackendIdGetProc((vxid).backendId)
 #endif
 
+#if PG_VERSION_NUM >= 160000
+#define dq_parse_type_string(text, typid, typmod) \
+	(void) parseTypeString((text), (typid), (typmod), NULL)
+#else
+#define dq_parse_type_string(text, typid, typmod) \
+	parseTypeString((text), (typid), (typmod), false)
+#endif
+
+/* what a query can read */
+#define RELKIND_HAS_ROWS(relkind) \
+	((relkind) == RELKIND_RELATION || (relkind) == RELKIND_PARTITIONED_TABLE || \
+	 (relkind) == RELKIND_VIEW || (relkind) == RELKIND_MATVIEW || \
+	 (relkind) == RELKIND_FOREIGN_TABLE)
+
 /* 18 has constraints that are declared but not enforced, and temporal ones */
 #if PG_VERSION_NUM >= 180000
 #define dq_constraint_enforced(con)	((con)->conenforced)

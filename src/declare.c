@@ -6,11 +6,13 @@
 
 #include <math.h>
 
+#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "optimizer/optimizer.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/numeric.h"
 #include "utils/timestamp.h"
 
@@ -152,13 +154,19 @@ dq_check_order(const char *low_name, const char *low, const char *high_name, con
 
 /* An interval as text, read again in the same style; NULL if it is not given */
 char *
-dq_interval_argument(FunctionCallInfo fcinfo, int arg)
+dq_interval_argument(FunctionCallInfo fcinfo, int arg, const char *name)
 {
+	Interval	zero = {0};
 	Identity	saved;
 	char	   *text;
 
 	if (PG_ARGISNULL(arg))
 		return NULL;
+	if (DatumGetInt32(DirectFunctionCall2(interval_cmp, PG_GETARG_DATUM(arg),
+										  IntervalPGetDatum(&zero))) < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"%s\" must not be negative", name)));
 	dq_assume(&saved, GetUserId(), PHASE_EVIDENCE);
 	text = DatumGetCString(DirectFunctionCall1(interval_out, PG_GETARG_DATUM(arg)));
 	dq_resume(&saved);
@@ -348,17 +356,17 @@ refuse_option(const Declaration *decl, bool given, const char *name)
 
 /*
  * What a parsed rule, aggregate or query means for good, as text, and which
- * columns of the row it looks at.  The noun is for messages: "a rule".
+ * columns of the row it looks at, which is one of the given table.  The noun
+ * is for messages: "a rule".
  */
-char *
-dq_declare_meaning(Declaration *decl, const char *noun, Node *rule, List **columns)
+static char *
+declare_meaning(Declaration *decl, Oid relid, const char *noun, Node *rule, List **columns)
 {
-	Oid			target = decl->gate->target;
 	RuleColumns needs;
 	Identity	saved;
 	char	   *resolved;
 
-	dq_rule_columns(rule, target, &needs);
+	dq_rule_columns(rule, relid, &needs);
 	if (needs.whole_row || needs.system)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -371,13 +379,51 @@ dq_declare_meaning(Declaration *decl, const char *noun, Node *rule, List **colum
 				 errdetail("IS DISTINCT FROM, NULLIF, CASE ... WHEN, comparisons of rows and JOIN USING cannot say from which schema their operator is, and this one is not in pg_catalog."),
 				 errhint("Write the comparison with the operator itself, such as a = b.")));
 	*columns = needs.names;
-	decl->reads_target = decl->reads_target || dq_rule_reads(rule, target);
+	decl->reads_target = decl->reads_target || dq_rule_reads(rule, decl->gate->target);
 
 	/* so that names are qualified for the search_path of an audit */
 	dq_assume(&saved, GetUserId(), PHASE_EVIDENCE);
-	resolved = dq_deparse_rule(rule, target, true);
+	resolved = dq_deparse_rule(rule, relid, true);
 	dq_resume(&saved);
 	return resolved;
+}
+
+char *
+dq_declare_meaning(Declaration *decl, const char *noun, Node *rule, List **columns)
+{
+	return declare_meaning(decl, decl->gate->target, noun, rule, columns);
+}
+
+/*
+ * The other table that a batch check is about, and which of its rows count,
+ * as parameters filter_name and, resolved over the alias "batch", other_rows.
+ */
+void
+dq_declare_other(Declaration *decl, Oid relid, const char *filter_name, const char *filter)
+{
+	char		relkind = get_rel_relkind(relid);
+
+	if (relkind == '\0' || !RELKIND_HAS_ROWS(relkind))
+		ereport(ERROR,
+				(errcode(relkind == '\0' ? ERRCODE_UNDEFINED_TABLE : ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("%s has no rows to compare with",
+						relkind == '\0' ? "the other table" : dq_relation_sql(relid)),
+				 errhint("Name a table, a foreign table, a view or a materialized view.")));
+	decl->ref_table = relid;
+	decl->reads_target = decl->reads_target || dq_relation_reads(relid, decl->gate->target);
+	if (filter != NULL)
+	{
+		DqErrorContext context;
+		List	   *columns;
+
+		dq_push_context(&context, "%s of a check", filter_name);
+		decl->params = dq_set_param(decl->params, filter_name, filter);
+		decl->params = dq_set_param(decl->params, "other_rows",
+									declare_meaning(decl, relid, psprintf("\"%s\"", filter_name),
+													dq_parse_rule(filter, relid, filter_name),
+													&columns));
+		dq_pop_context(&context);
+	}
 }
 
 /*
@@ -474,6 +520,25 @@ dq_declare_columns(Declaration *decl, List *names)
 {
 	decl->columns = names;
 	return require_columns(decl, names);
+}
+
+/* Refuse columns whose values cannot be told apart */
+void
+dq_require_equality(const Declaration *decl)
+{
+	ListCell   *lc;
+
+	foreach(lc, decl->columns)
+	{
+		Column	   *column = dq_find_column(decl->map, lfirst(lc));
+
+		if (!OidIsValid(dq_equality_operator(column->typid)))
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_FUNCTION),
+					 errmsg("column %s of gate %s has type %s, which has no equality operator",
+							quote_identifier(column->name), decl->gate->name,
+							format_type_be(column->typid))));
+	}
 }
 
 /* Whether the gate has a check of that name */

@@ -41,7 +41,7 @@ extern char *dq_numeric_argument(FunctionCallInfo fcinfo, int arg, const char *n
 extern char *dq_positive_argument(FunctionCallInfo fcinfo, int arg, const char *name);
 extern void dq_check_order(const char *low_name, const char *low,
 						   const char *high_name, const char *high);
-extern char *dq_interval_argument(FunctionCallInfo fcinfo, int arg);
+extern char *dq_interval_argument(FunctionCallInfo fcinfo, int arg, const char *name);
 extern Oid	dq_required_oid(FunctionCallInfo fcinfo, int arg, const char *name);
 
 extern Declaration *dq_begin_declaration(FunctionCallInfo fcinfo, int target_arg,
@@ -51,9 +51,12 @@ extern char *dq_declare_meaning(Declaration *decl, const char *noun, Node *rule,
 								List **columns);
 extern char *dq_declare_expression(Declaration *decl, const char *what, const char *text,
 								   List **columns);
+extern void dq_declare_other(Declaration *decl, Oid relid, const char *filter_name,
+							 const char *filter);
 extern List *dq_required_names(FunctionCallInfo fcinfo, int arg, const char *name);
 extern void dq_declare_bounds(Declaration *decl, const char *min, const char *max);
 extern Column *dq_declare_columns(Declaration *decl, List *names);
+extern void dq_require_equality(const Declaration *decl);
 extern Datum dq_finish_declaration(FunctionCallInfo fcinfo, Declaration *decl);
 
 #endif							/* DQ_GATE_DECLARE_H */

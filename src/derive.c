@@ -81,6 +81,7 @@ derive_check_constraint(Oid target, HeapTuple tuple, Form_pg_constraint form)
 	dq_rule_columns(rule, target, &needs);
 	check = derive(&dq_kind_check_constraint, name, needs.names,
 				   psprintf("CHECK constraint %s", quote_identifier(name)));
+	check->constraint_oid = form->oid;
 	check->params = dq_set_param(NIL, "expression", dq_deparse_rule(rule, target, false));
 	check->params = dq_set_param(check->params, "resolved", dq_deparse_rule(rule, target, true));
 	if (needs.whole_row || needs.system)
@@ -102,6 +103,7 @@ derive_unique(const ColumnMap *map, HeapTuple tuple, Form_pg_constraint form)
 				   psprintf("%s constraint %s",
 							form->contype == CONSTRAINT_PRIMARY ? "PRIMARY KEY" : "UNIQUE",
 							quote_identifier(name)));
+	check->constraint_oid = form->oid;
 	check->nulls_distinct = true;
 	if (HeapTupleIsValid(index))
 	{

@@ -229,6 +229,22 @@ dq_parse_query(const char *text)
 }
 
 /*
+ * Parse an expression that stands for itself, over no row: a query of one
+ * value.
+ */
+Node *
+dq_parse_scalar(const char *text)
+{
+	char	   *statement = psprintf(STATEMENT_PREFIX "%s", text);
+	ParsedText	parsed;
+
+	begin_text(&parsed, text, strlen(STATEMENT_PREFIX));
+	(void) parse_single_expression(statement);
+	end_text(&parsed);
+	return dq_parse_query(statement);
+}
+
+/*
  * A rule as text, over the alias "batch" or, for people, without it; or a
  * query.  Qualified as far as the current search_path, which is the pinned
  * one, needs it.
@@ -337,7 +353,19 @@ dq_rule_is_unnameable(Node *rule)
 	return find_unnameable(rule, NULL);
 }
 
-/* Whether a subquery reads the table, part of it, or a view, which may */
+/*
+ * Whether another table is the target, or part of it, or a view, which may
+ * read it.
+ */
+bool
+dq_relation_reads(Oid relid, Oid target)
+{
+	return get_rel_relkind(relid) == RELKIND_VIEW ||
+		list_member_oid(find_all_inheritors(target, NoLock, NULL), relid) ||
+		list_member_oid(find_all_inheritors(relid, NoLock, NULL), target);
+}
+
+/* Whether a subquery reads the table */
 static bool
 find_reading(Node *node, void *context)
 {
@@ -349,11 +377,7 @@ find_reading(Node *node, void *context)
 	{
 		RangeTblEntry *rte = (RangeTblEntry *) node;
 
-		if (rte->rtekind != RTE_RELATION)
-			return false;
-		return get_rel_relkind(rte->relid) == RELKIND_VIEW ||
-			list_member_oid(find_all_inheritors(target, NoLock, NULL), rte->relid) ||
-			list_member_oid(find_all_inheritors(rte->relid, NoLock, NULL), target);
+		return rte->rtekind == RTE_RELATION && dq_relation_reads(rte->relid, target);
 	}
 	if (IsA(node, Query))
 		return query_tree_walker((Query *) node, find_reading, context, QTW_EXAMINE_RTES_BEFORE);

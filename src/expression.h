@@ -20,8 +20,10 @@ typedef struct RuleColumns
 extern Node *dq_parse_rule(const char *text, Oid target, const char *what);
 extern Node *dq_parse_aggregate(const char *text, const char *filter, Oid target);
 extern Node *dq_parse_query(const char *text);
+extern Node *dq_parse_scalar(const char *text);
 extern char *dq_deparse_rule(Node *rule, Oid target, bool with_alias);
 extern bool dq_rule_reads(Node *rule, Oid target);
+extern bool dq_relation_reads(Oid relid, Oid target);
 extern bool dq_rule_is_unnameable(Node *rule);
 extern void dq_rule_columns(Node *rule, Oid target, RuleColumns *found);
 

@@ -4,14 +4,17 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_constraint.h"
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 
 #include "action.h"
 #include "derive.h"
 #include "kinds/kinds.h"
 #include "params.h"
 #include "plan.h"
+#include "row_limits.h"
 #include "spi_util.h"
 
 /* A limit of the last result, negative where it is not set */
@@ -145,15 +148,63 @@ same_names(List *a, List *b)
 static bool
 supersedes(const Check *declared, const Check *derived)
 {
-	return declared->kind == derived->kind && declared->kind->rows &&
-		(declared->kind == &dq_kind_not_null || declared->kind == &dq_kind_unique) &&
+	bool		same;
+
+	if (OidIsValid(declared->constraint_oid))
+		same = declared->constraint_oid == derived->constraint_oid;
+	else if (declared->kind == &dq_kind_unique)
+		same = derived->kind == &dq_kind_unique &&
+			(declared->nulls_fail || derived->nulls_distinct) &&
+			same_names(declared->columns, derived->columns);
+	else
+		same = (declared->kind == &dq_kind_not_null || declared->kind == &dq_kind_type_fit) &&
+			declared->kind == derived->kind && same_names(declared->columns, derived->columns);
+
+	return same &&
+		(declared->nulls_fail || declared->kind != &dq_kind_not_null) &&
 		declared->action != DQ_WARN && declared->action != DQ_DECLARE &&
 		declared->filter == NULL &&
 		declared->limits.max_rate < 0 && declared->limits.max_rows < 0 &&
-		(declared->limits.block_above < 0 || declared->action != DQ_BLOCK) &&
-		(declared->nulls_fail ||
-		 (declared->kind == &dq_kind_unique && derived->nulls_distinct)) &&
-		same_names(declared->columns, derived->columns);
+		(declared->limits.block_above < 0 || declared->action != DQ_BLOCK);
+}
+
+/*
+ * A check that was declared of a constraint becomes that constraint's own,
+ * under the name and with the action that were declared.
+ */
+static void
+adopt_constraints(const Gate *gate, List *declared, List *derived)
+{
+	ListCell   *lc;
+
+	foreach(lc, declared)
+	{
+		Check	   *check = lfirst(lc);
+		Oid			constraint;
+		ListCell   *other;
+
+		if (check->kind != &dq_kind_constraint)
+			continue;
+		constraint = get_relation_constraint_oid(gate->target,
+												 dq_param(check->params, "constraint_name"), true);
+		foreach(other, derived)
+		{
+			Check	   *own = lfirst(other);
+
+			if (!OidIsValid(constraint) || own->constraint_oid != constraint)
+				continue;
+			check->kind = own->kind;
+			check->columns = own->columns;
+			check->nulls_fail = own->nulls_fail;
+			check->params = own->params;
+			check->constraint_oid = constraint;
+			check->nulls_distinct = own->nulls_distinct;
+			check->unjudged = own->unjudged;
+			check->origin = own->origin;
+			check->declared = false;
+			break;
+		}
+	}
 }
 
 static List *
@@ -176,11 +227,53 @@ without_superseded(List *derived, List *declared)
 }
 
 /*
+ * Totals that come with the call are compared: by the check that was declared
+ * of them, or else by one that blocks.
+ */
+static List *
+expect_totals(const Run *run, const ColumnMap *map, List *declared)
+{
+	List	   *given = dq_given_totals(run->totals, map);
+	Check	   *check = NULL;
+	ListCell   *lc;
+
+	foreach(lc, declared)
+	{
+		Check	   *other = lfirst(lc);
+
+		if (other->kind == &dq_kind_control_totals && other->action != DQ_DECLARE &&
+			dq_param(other->params, "query") == NULL)
+			check = other;
+	}
+	if (check == NULL)
+	{
+		check = palloc0(sizeof(Check));
+		check->kind = &dq_kind_control_totals;
+		check->name = "control_totals";
+		for (int i = 2; name_is_taken(declared, check->name); i++)
+			check->name = psprintf("control_totals_%d", i);
+		check->action = DQ_BLOCK;
+		dq_init_limits(&check->limits);
+		check->owner = run->gate->owner;
+		check->origin = "given with the call";
+		check->declared = true;
+		declared = lappend(declared, check);
+	}
+	foreach(lc, given)
+	{
+		if (!dq_has_name(check->columns, lfirst(lc)))
+			check->columns = lappend(check->columns, lfirst(lc));
+	}
+	return declared;
+}
+
+/*
  * The effective checks of a gate.  Names are unique among them: a declared
- * check keeps its name, a derived one makes way.
+ * check keeps its name, a derived one makes way.  Without a run, they are
+ * only looked at.
  */
 CheckPlan *
-dq_make_plan(const Gate *gate, const ColumnMap *map)
+dq_make_plan(const Gate *gate, const ColumnMap *map, const Run *run)
 {
 	CheckPlan  *plan = palloc0(sizeof(CheckPlan));
 	List	   *declared = declared_checks(gate);
@@ -190,7 +283,9 @@ dq_make_plan(const Gate *gate, const ColumnMap *map)
 
 	/* with the pinned search_path, so that deparsed names are qualified */
 	dq_assume(&saved, gate->run_as, PHASE_AUDIT);
-	plan->checks = without_superseded(dq_derive_checks(map), declared);
+	plan->checks = dq_derive_checks(map);
+	adopt_constraints(gate, declared, plan->checks);
+	plan->checks = without_superseded(plan->checks, declared);
 	foreach(lc, plan->checks)
 	{
 		Check	   *check = lfirst(lc);
@@ -208,6 +303,8 @@ dq_make_plan(const Gate *gate, const ColumnMap *map)
 		if (check->owner == NULL)
 			check->owner = gate->owner;
 	}
+	if (run != NULL && run->totals != NULL)
+		declared = expect_totals(run, map, declared);
 	plan->checks = list_concat(plan->checks, declared);
 
 	foreach(lc, plan->checks)
@@ -221,6 +318,8 @@ dq_make_plan(const Gate *gate, const ColumnMap *map)
 			check->broken = NULL;
 			check->unjudged = "declared only, not evaluated";
 		}
+		else if (run != NULL && check->needs_as_of && !run->has_as_of)
+			check->broken = "the run was given no as_of";
 		check->row_sql = check->fail_sql;
 		apply_filter(check);
 		plan->reads_target |= check->reads_target;

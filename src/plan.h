@@ -7,6 +7,6 @@
 
 #include "types.h"
 
-extern CheckPlan *dq_make_plan(const Gate *gate, const ColumnMap *map);
+extern CheckPlan *dq_make_plan(const Gate *gate, const ColumnMap *map, const Run *run);
 
 #endif							/* DQ_GATE_PLAN_H */

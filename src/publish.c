@@ -131,11 +131,10 @@ append_source(StringInfo sql, const ColumnMap *map, const char *without)
 	appendStringInfo(sql, " FROM %s AS staged", map->staging_sql);
 	if (without)
 	{
-		/* rows without a key are in quarantine, or the audit had not passed */
+		/* rows without a key, or with one that does not fit, are in quarantine, or the audit had not passed */
 		appendStringInfo(sql, " WHERE NOT EXISTS (%s)", without);
 		foreach(lc, map->key)
-			appendStringInfo(sql, " AND staged.%s IS NOT NULL",
-							 quote_identifier(((Column *) lfirst(lc))->name));
+			appendStringInfo(sql, " AND %s IS NOT NULL", ((Column *) lfirst(lc))->value_sql);
 	}
 	appendStringInfoString(sql, ") AS batch");
 }

@@ -495,27 +495,34 @@ dq_quarantine_batch(Run *run, const Quarantine *quarantine, Snapshot snapshot)
 char *
 dq_in_quarantine_sql(const Run *run, const Quarantine *quarantine)
 {
-	StringInfoData sql;
+	StringInfoData staged;
+	StringInfoData values;
+	StringInfoData match;
 	ListCell   *lc;
 
-	initStringInfo(&sql);
-	appendStringInfo(&sql, "SELECT 1 FROM %s AS kept WHERE kept.run_id IN (" INT64_FORMAT ", " INT64_FORMAT ")",
-					 quarantine->sql, run->run_id, -run->run_id);
+	initStringInfo(&staged);
+	initStringInfo(&values);
+	initStringInfo(&match);
 	foreach(lc, quarantine->columns)
 	{
 		QuarantineColumn *column = lfirst(lc);
 		Column	   *target = dq_find_column(run->map, column->staged->name);
+		const char *name = quote_identifier(column->name);
+		int			no = foreach_current_index(lc);
 
 		if (target == NULL || !target->is_key)
 			continue;
-		appendStringInfo(&sql, " AND CAST(kept.%s AS %s)%s %s %s", quote_identifier(column->name),
-						 dq_type_sql(target->typid, target->typmod),
-						 OidIsValid(target->collid) ?
-						 psprintf(" COLLATE %s", dq_collation_sql(target->collid)) : "",
-						 dq_operator_sql(dq_equality_operator(target->typid)),
-						 target->publish_sql);
+		appendStringInfo(&staged, "%sCAST(q.%s AS %s) AS %s", staged.len > 0 ? ", " : "", name,
+						 dq_type_sql(column->staged->typid, column->staged->typmod),
+						 quote_identifier(column->staged->name));
+		appendStringInfo(&values, "%s%s AS key_%d", values.len > 0 ? ", " : "",
+						 target->value_sql, no);
+		appendStringInfo(&match, "%skept.key_%d %s %s", match.len > 0 ? " AND " : "", no,
+						 dq_operator_sql(dq_equality_operator(target->typid)), target->value_sql);
 	}
-	return sql.data;
+	return psprintf("SELECT 1 FROM (SELECT %s FROM (SELECT %s FROM %s AS q"
+					" WHERE q.run_id IN (" INT64_FORMAT ", " INT64_FORMAT ")) AS staged) AS kept WHERE %s",
+					values.data, staged.data, quarantine->sql, run->run_id, -run->run_id, match.data);
 }
 
 /* The quarantine of a target, if there is one, goes to another role */

@@ -212,7 +212,7 @@ dq_run(Run *run, Oid staging, Oid target)
 	lock_tables(run, staging, target);
 
 	run->map = dq_match_columns(run->gate, staging, true);
-	run->plan = dq_make_plan(run->gate, run->map);
+	run->plan = dq_make_plan(run->gate, run->map, run);
 	if (run->plan->reads_target && !run->dry_run)
 		dq_lock_table(target, ShareRowExclusiveLock);
 

@@ -217,6 +217,7 @@ typedef struct Check
 	char	   *sample_sql;		/* failing rows as jsonb, if not the usual */
 	char	   *threshold;		/* about the batch: what is compared with */
 	bool		reads_target;
+	bool		needs_as_of;
 	char	   *broken;			/* why it cannot be evaluated: an error */
 	char	   *unjudged;		/* why it need not be evaluated */
 } Check;

@@ -73,7 +73,7 @@ dq_gate_expect_freshness(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("\"max_age\" must be longer than nothing")));
-	decl->params = dq_set_param(decl->params, "max_age", dq_interval_argument(fcinfo, 2));
+	decl->params = dq_set_param(decl->params, "max_age", dq_interval_argument(fcinfo, 2, "max_age"));
 	dq_declare_common(fcinfo, 3, decl);
 	return dq_finish_declaration(fcinfo, decl);
 }

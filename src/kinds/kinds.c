@@ -4,12 +4,18 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_class.h"
 #include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/rls.h"
 
 #include "columns.h"
+#include "compat.h"
 #include "kinds/kinds.h"
+#include "spi_util.h"
 
 static const CheckKind *const kinds[] = {
 	&dq_kind_not_empty,
@@ -33,6 +39,15 @@ static const CheckKind *const kinds[] = {
 	&dq_kind_not_future,
 	&dq_kind_compare,
 	&dq_kind_aggregate,
+	&dq_kind_constraint,
+	&dq_kind_within,
+	&dq_kind_null_rate,
+	&dq_kind_distinct,
+	&dq_kind_row_count_match,
+	&dq_kind_schema,
+	&dq_kind_control_totals,
+	&dq_kind_reconciled,
+	&dq_kind_series,
 };
 
 const CheckKind *
@@ -93,6 +108,47 @@ dq_usable_columns(Check *check, const ColumnMap *map)
 			return false;
 	}
 	return true;
+}
+
+/* A foreign key is enforced all the same, a declared check by nobody else */
+static char **
+excuse(Check *check)
+{
+	return check->declared ? &check->broken : &check->unjudged;
+}
+
+/* Whether the role of the run sees all rows of the other table */
+bool
+dq_can_read_all(Check *check, Oid relid)
+{
+	const char *backstop = check->declared ? "" :
+		"; the foreign key itself is enforced when the batch is published";
+
+	if (!dq_schema_usage(get_rel_namespace(relid), GetUserId()) ||
+		pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
+		*excuse(check) = psprintf("role %s may not read %s%s",
+								  quote_identifier(GetUserNameFromId(GetUserId(), false)),
+								  dq_relation_sql(relid), backstop);
+	else if (check_enable_rls(relid, GetUserId(), true) == RLS_ENABLED)
+		*excuse(check) = psprintf("row-level security hides rows of %s from role %s%s",
+								  dq_relation_sql(relid),
+								  quote_identifier(GetUserNameFromId(GetUserId(), false)), backstop);
+	return check->unjudged == NULL && check->broken == NULL;
+}
+
+/*
+ * The other table of a batch check, qualified; NULL, and the check told why,
+ * if it cannot be read.
+ */
+char *
+dq_other_table(Check *check)
+{
+	if (!OidIsValid(check->ref_table))
+	{
+		check->broken = "the table that it is compared with is gone";
+		return NULL;
+	}
+	return dq_can_read_all(check, check->ref_table) ? dq_relation_sql(check->ref_table) : NULL;
 }
 
 /* Bounds in words; one of them may be open */

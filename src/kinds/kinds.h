@@ -33,12 +33,24 @@ extern const CheckKind dq_kind_freshness;
 extern const CheckKind dq_kind_not_future;
 extern const CheckKind dq_kind_compare;
 extern const CheckKind dq_kind_aggregate;
+extern const CheckKind dq_kind_constraint;
+extern const CheckKind dq_kind_within;
+extern const CheckKind dq_kind_null_rate;
+extern const CheckKind dq_kind_distinct;
+extern const CheckKind dq_kind_row_count_match;
+extern const CheckKind dq_kind_schema;
+extern const CheckKind dq_kind_control_totals;
+extern const CheckKind dq_kind_reconciled;
+extern const CheckKind dq_kind_series;
 
 extern const CheckKind *dq_find_kind(const char *name);
 
 extern Column *dq_usable_column(Check *check, const ColumnMap *map,
 								const char *name);
 extern bool dq_usable_columns(Check *check, const ColumnMap *map);
+extern List *dq_given_totals(const char *totals, const ColumnMap *map);
+extern bool dq_can_read_all(Check *check, Oid relid);
+extern char *dq_other_table(Check *check);
 extern char *dq_bounds_words(const char *min, const char *max);
 extern char *dq_null_sql(const Column *column);
 extern char *dq_any_null_sql(const ColumnMap *map, List *names);

@@ -64,7 +64,7 @@ dq_gate_expect_not_future(PG_FUNCTION_ARGS)
 	Column	   *column = dq_declare_columns(decl, list_make1(dq_required_text(fcinfo, 1, "column_name")));
 
 	dq_require_instant(decl, column);
-	decl->params = dq_set_param(decl->params, "tolerance", dq_interval_argument(fcinfo, 2));
+	decl->params = dq_set_param(decl->params, "tolerance", dq_interval_argument(fcinfo, 2, "tolerance"));
 	dq_declare_common(fcinfo, 3, decl);
 	return dq_finish_declaration(fcinfo, decl);
 }

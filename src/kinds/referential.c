@@ -9,50 +9,19 @@
 
 #include "access/htup_details.h"
 #include "access/stratnum.h"
-#include "catalog/pg_class.h"
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_proc.h"
-#include "miscadmin.h"
 #include "parser/parse_coerce.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/rls.h"
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
 #include "columns.h"
-#include "compat.h"
 #include "declare.h"
 #include "kinds/kinds.h"
 #include "params.h"
 #include "spi_util.h"
-
-/* A foreign key is enforced all the same, a declared check by nobody else */
-static char **
-excuse(Check *check)
-{
-	return check->declared ? &check->broken : &check->unjudged;
-}
-
-/* Whether the role of the run sees all rows of the referenced table */
-static bool
-can_read_all(Check *check, Oid relid)
-{
-	const char *backstop = check->declared ? "" :
-		"; the foreign key itself is enforced when the batch is published";
-
-	if (!dq_schema_usage(get_rel_namespace(relid), GetUserId()) ||
-		pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
-		*excuse(check) = psprintf("role %s may not read %s%s",
-								  quote_identifier(GetUserNameFromId(GetUserId(), false)),
-								  dq_relation_sql(relid), backstop);
-	else if (check_enable_rls(relid, GetUserId(), true) == RLS_ENABLED)
-		*excuse(check) = psprintf("row-level security hides rows of %s from role %s%s",
-								  dq_relation_sql(relid),
-								  quote_identifier(GetUserNameFromId(GetUserId(), false)), backstop);
-	return check->unjudged == NULL && check->broken == NULL;
-}
 
 static bool
 all_staged(const ColumnMap *map, List *names)
@@ -222,7 +191,7 @@ referential_compile(Check *check, const ColumnMap *map)
 	if (ref->match_full && list_length(check->columns) > 1)
 		check->rule = psprintf("%s, or all NULL", check->rule);
 	if (!dq_usable_columns(check, map) || !OidIsValid(map->staging) ||
-		!can_read_all(check, ref->parent))
+		!dq_can_read_all(check, ref->parent))
 		return;
 
 	orphan = psprintf("NOT EXISTS (SELECT 1 FROM %s AS parent WHERE %s)",

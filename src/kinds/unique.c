@@ -249,20 +249,9 @@ Datum
 dq_gate_expect_unique(PG_FUNCTION_ARGS)
 {
 	Declaration *decl = dq_begin_declaration(fcinfo, 0, &dq_kind_unique);
-	ListCell   *lc;
 
 	dq_declare_columns(decl, dq_required_names(fcinfo, 1, "columns"));
-	foreach(lc, decl->columns)
-	{
-		Column	   *column = dq_find_column(decl->map, lfirst(lc));
-
-		if (!OidIsValid(dq_equality_operator(column->typid)))
-			ereport(ERROR,
-					(errcode(ERRCODE_UNDEFINED_FUNCTION),
-					 errmsg("column %s of gate %s has type %s, which has no equality operator",
-							quote_identifier(column->name), decl->gate->name,
-							format_type_be(column->typid))));
-	}
+	dq_require_equality(decl);
 	if (!PG_ARGISNULL(2) && PG_GETARG_BOOL(2))
 	{
 		decl->params = dq_set_param(decl->params, "in_target", "true");

@@ -142,7 +142,7 @@ RESET standard_conforming_strings;
 SELECT raises($$ SELECT dq_gate.expect_accepted_values('t', 'j', ARRAY['1']) $$, '42883', 'column j of gate public.t has type json, of which no list can be made[^$]*expect_sql', 'json cannot be compared');
 SELECT raises($$ SELECT dq_gate.expect_rejected_values('t', 'pt', ARRAY['(1,1)']) $$, '42883', 'column pt of gate public.t has type point', 'nor can a point');
 SELECT raises($$ SELECT dq_gate.expect_accepted_values('t', 'c', '{}') $$, '22023', '"accepted" must hold at least one value', 'an empty list');
-SELECT raises($$ SELECT dq_gate.expect_rejected_values('t', 'c', NULL) $$, '22004', '"rejected" must not be NULL', 'no list');
+SELECT raises($$ SELECT dq_gate.expect_rejected_values('t', 'c', NULL) $$, '22004', 'give "rejected" or "query"', 'no list');
 SELECT raises($$ SELECT dq_gate.expect_accepted_values('t', 'c', ARRAY['a', NULL]) $$, '22004', 'must not contain NULL', 'NULL in a list');
 SELECT raises($$ SELECT dq_gate.expect_accepted_values('t', 'nothing', ARRAY['a']) $$, '42703', 'column nothing of gate public.t', 'a column that is not there');
 SELECT raises($$ SELECT dq_gate.expect_accepted_values('t', '', ARRAY['a']) $$, '22004', 'column_name', 'no column');
