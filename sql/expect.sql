@@ -625,3 +625,59 @@ AS 'MODULE_PATHNAME', 'dq_gate_expect_series'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dq_gate.expect_series IS
 	'declare that a column has a value in every step between two ends';
+
+CREATE FUNCTION dq_gate.expect_volume(
+	target pg_catalog.regclass,
+	min_ratio pg_catalog.numeric DEFAULT 0.5,
+	max_ratio pg_catalog.numeric DEFAULT 2.0,
+	history pg_catalog.int4 DEFAULT 14,
+	min_history pg_catalog.int4 DEFAULT 5,
+	by pg_catalog.text DEFAULT 'batches',
+	action pg_catalog.text DEFAULT 'block',
+	owner pg_catalog.text DEFAULT NULL,
+	name pg_catalog.text DEFAULT NULL,
+	description pg_catalog.text DEFAULT NULL,
+	nulls pg_catalog.text DEFAULT NULL,
+	filter pg_catalog.text DEFAULT NULL,
+	max_rate pg_catalog.float8 DEFAULT NULL,
+	max_rows pg_catalog.float8 DEFAULT NULL,
+	warn_above pg_catalog.float8 DEFAULT NULL,
+	block_above pg_catalog.float8 DEFAULT NULL,
+	tags pg_catalog.text[] DEFAULT NULL,
+	samples pg_catalog.bool DEFAULT true,
+	severity pg_catalog.text DEFAULT NULL)
+RETURNS pg_catalog.text
+AS 'MODULE_PATHNAME', 'dq_gate_expect_volume'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dq_gate.expect_volume IS
+	'declare how many rows a batch has, as a ratio to the median of earlier batches';
+
+CREATE FUNCTION dq_gate.expect_metric(
+	target pg_catalog.regclass,
+	name pg_catalog.text,
+	metric pg_catalog.text,
+	method pg_catalog.text DEFAULT 'ratio_to_median',
+	min pg_catalog.numeric DEFAULT NULL,
+	max pg_catalog.numeric DEFAULT NULL,
+	history pg_catalog.int4 DEFAULT 14,
+	min_history pg_catalog.int4 DEFAULT 5,
+	by pg_catalog.text DEFAULT 'batches',
+	min_spread pg_catalog.numeric DEFAULT 0.1,
+	season pg_catalog.interval DEFAULT '7 days',
+	action pg_catalog.text DEFAULT 'block',
+	owner pg_catalog.text DEFAULT NULL,
+	description pg_catalog.text DEFAULT NULL,
+	nulls pg_catalog.text DEFAULT NULL,
+	filter pg_catalog.text DEFAULT NULL,
+	max_rate pg_catalog.float8 DEFAULT NULL,
+	max_rows pg_catalog.float8 DEFAULT NULL,
+	warn_above pg_catalog.float8 DEFAULT NULL,
+	block_above pg_catalog.float8 DEFAULT NULL,
+	tags pg_catalog.text[] DEFAULT NULL,
+	samples pg_catalog.bool DEFAULT true,
+	severity pg_catalog.text DEFAULT NULL)
+RETURNS pg_catalog.text
+AS 'MODULE_PATHNAME', 'dq_gate_expect_metric'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dq_gate.expect_metric IS
+	'declare how a number, of the batch or measured by another check, compares with what it was in earlier batches';

@@ -88,11 +88,13 @@ CREATE TABLE dq_gate.runs (
 	staging		pg_catalog.text NOT NULL,
 	batch_id	pg_catalog.text NOT NULL,
 	as_of		pg_catalog.date,
+	batch_time	pg_catalog.timestamp NOT NULL,
 	verdict		pg_catalog.text NOT NULL
 				CHECK (verdict IN ('published', 'rejected', 'failed', 'skipped', 'audited')),
 	passed		pg_catalog.bool NOT NULL,
 	published	pg_catalog.bool NOT NULL,
 	enforced	pg_catalog.bool NOT NULL DEFAULT true,
+	baseline	pg_catalog.bool NOT NULL DEFAULT false,
 	row_count	pg_catalog.int8,
 	inserted	pg_catalog.int8,
 	updated		pg_catalog.int8,
@@ -119,12 +121,17 @@ CREATE TABLE dq_gate.runs (
 	duration	pg_catalog.interval NOT NULL
 );
 CREATE INDEX runs_target_idx ON dq_gate.runs (target, run_id DESC);
+CREATE INDEX runs_baseline_idx ON dq_gate.runs (target, batch_time DESC, run_id DESC) WHERE baseline;
 CREATE INDEX runs_rules_hash_idx ON dq_gate.runs (rules_hash);
 CREATE INDEX runs_started_at_idx ON dq_gate.runs (started_at);
 COMMENT ON TABLE dq_gate.runs IS
 	'one row a run: who ran which batch, the verdict, the row accounting and the failures';
 COMMENT ON COLUMN dq_gate.runs.target IS 'the target; NULL once it is dropped';
 COMMENT ON COLUMN dq_gate.runs.gate IS 'qualified name of the target when the run was made';
+COMMENT ON COLUMN dq_gate.runs.batch_time IS
+	'where the batch stands in the history of its gate: the midnight of as_of, or when the run started, in UTC';
+COMMENT ON COLUMN dq_gate.runs.baseline IS
+	'later runs are compared with this one: it was published, no check that blocks had failed, and no later run of the same as_of took its place';
 COMMENT ON COLUMN dq_gate.runs.passed IS 'the audit passed: no check that blocks or skips has failed';
 COMMENT ON COLUMN dq_gate.runs.enforced IS 'false: the checks were evaluated, but neither blocked nor moved rows';
 COMMENT ON COLUMN dq_gate.runs.published IS 'the batch, less its quarantined rows, is in the target';
@@ -156,6 +163,7 @@ CREATE TABLE dq_gate.results (
 	examined_rows	pg_catalog.int8,
 	failing_rows	pg_catalog.int8,
 	null_rows	pg_catalog.int8,
+	measured	pg_catalog.float8,
 	sample		pg_catalog.jsonb,
 	message		pg_catalog.text,
 	PRIMARY KEY (run_id, check_no)
@@ -165,6 +173,8 @@ COMMENT ON COLUMN dq_gate.results.passed IS 'NULL where the check was not judged
 COMMENT ON COLUMN dq_gate.results.origin IS 'declared, or what the check was derived from';
 COMMENT ON COLUMN dq_gate.results.failing_rows IS 'rows of the batch that fail the check; for uniqueness, all rows that share their value with another row';
 COMMENT ON COLUMN dq_gate.results.null_rows IS 'rows whose value, or whose rule, is NULL';
+COMMENT ON COLUMN dq_gate.results.measured IS
+	'what the check measured, as a number: of a rule over rows the share of rows that fail it';
 COMMENT ON COLUMN dq_gate.results.sample IS 'up to 5 failing rows, as their key and the columns of the check';
 
 CREATE TABLE dq_gate.quarantines (

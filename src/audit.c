@@ -10,11 +10,14 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "parser/parse_coerce.h"
 #include "utils/builtins.h"
+#include "utils/float.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 
@@ -289,6 +292,9 @@ judge_step(void *arg)
 	result->actual = dq_result_text(0, 2);
 	result->message = dq_result_text(0, 3);
 	result->sample = dq_result_text(0, 4);
+	/* or, as a fifth answer, why it cannot be judged */
+	if (SPI_tuptable->tupdesc->natts > 4)
+		result->unjudged = dq_result_text(0, 5);
 	dq_free_result();
 }
 
@@ -364,6 +370,10 @@ judge_rows(const Audit *audit, CheckResult *result)
 	if (check->no_samples && check->observed_sql)
 		result->actual = NULL;
 	result->threshold = dq_describe_limits(check);
+	if (check->kind->rows)
+		result->measured = (double) result->failing / (double) result->examined;
+	else
+		result->measured = (double) result->failing;
 	result->status = dq_within_limits(result) ? DQ_PASSED : DQ_FAILED;
 	if (result->failing > 0)
 	{
@@ -402,8 +412,16 @@ judge_batch(CheckResult *result)
 
 	/* it is about no row in particular */
 	result->failing = DQ_UNKNOWN;
-	result->status = failed ? DQ_FAILED : DQ_PASSED;
+	if (check->kind->observes_number && result->actual && (!check->no_samples || check->kind->learns))
+		result->measured = strtod(result->actual, NULL);
 	result->threshold = check->threshold;
+	if (result->unjudged)
+	{
+		result->status = DQ_NOT_JUDGED;
+		result->message = result->unjudged;
+		return;
+	}
+	result->status = failed ? DQ_FAILED : DQ_PASSED;
 	result->message = NULL;
 	if (failed)
 		result->message = finding ? finding :
@@ -431,6 +449,7 @@ new_result(Check *check)
 	result->examined = DQ_UNKNOWN;
 	result->failing = DQ_UNKNOWN;
 	result->nulls = DQ_UNKNOWN;
+	result->measured = get_float8_nan();
 	result->expected = check->filter ?
 		psprintf("%s, where %s", check->rule, check->filter) : check->rule;
 	if (check->broken)
@@ -493,7 +512,7 @@ measure(const Audit *audit)
 		CheckResult *result = lfirst(lc);
 		QueryStep	step = {audit, result};
 
-		if ((run->row_count > 0 || result->check->kind->judges_empty) && is_open(result) &&
+		if (!result->check->metric_of && (run->row_count > 0 || result->check->kind->judges_empty) && is_open(result) &&
 			result->check->kind->evaluation == EVAL_QUERY)
 			run_step(audit, result->check->judge_sql ? judge_step : query_step, &step,
 					 result->check->name, list_make1(result));
@@ -525,7 +544,7 @@ judge(const Audit *audit)
 		CheckResult *result = lfirst(lc);
 		const CheckKind *kind = result->check->kind;
 
-		if (result->check->unjudged || result->check->broken)
+		if (result->check->unjudged || result->check->broken || result->check->metric_of)
 			continue;
 		if (kind->evaluation == EVAL_STATIC)
 		{
@@ -542,6 +561,40 @@ judge(const Audit *audit)
 				judge_batch(result);
 			else
 				judge_rows(audit, result);
+		}
+	}
+}
+
+/* The checks about what others have measured, now that these have */
+static void
+judge_measured(const Audit *audit)
+{
+	ListCell   *lc;
+
+	foreach(lc, audit->run->results)
+	{
+		CheckResult *result = lfirst(lc);
+		QueryStep	step = {audit, result};
+		ListCell   *other;
+
+		if (!result->check->metric_of || !is_open(result))
+			continue;
+		foreach(other, audit->run->results)
+		{
+			CheckResult *measured = lfirst(other);
+
+			if (strcmp(measured->check->name, result->check->metric_of) == 0 &&
+				!isnan(measured->measured))
+				result->actual = psprintf("%.17g", measured->measured);
+		}
+		if (result->actual == NULL)
+			result->message = psprintf("check %s has measured nothing",
+									   quote_identifier(result->check->metric_of));
+		else
+		{
+			run_step(audit, judge_step, &step, result->check->name, list_make1(result));
+			if (is_open(result))
+				judge_batch(result);
 		}
 	}
 }
@@ -565,5 +618,6 @@ dq_audit(Run *run)
 	parse_declared(&audit);
 	measure(&audit);
 	judge(&audit);
+	judge_measured(&audit);
 	dq_resume(&saved);
 }

@@ -149,7 +149,7 @@ by_name(const ListCell *a, const ListCell *b)
 
 /* Checks for CHECK, UNIQUE and FOREIGN KEY constraints, by name */
 static List *
-derive_constraints(const ColumnMap *map)
+derive_constraints(const ColumnMap *map, Check *key_unique)
 {
 	List	   *checks = NIL;
 	Relation	catalog = table_open(ConstraintRelationId, AccessShareLock);
@@ -178,7 +178,11 @@ derive_constraints(const ColumnMap *map)
 				check = derive_unique(map, tuple, form);
 				/* the key has a check of its own */
 				if (is_key(map, check->columns))
+				{
+					if (!OidIsValid(key_unique->constraint_oid))
+						key_unique->constraint_oid = form->oid;
 					check = NULL;
+				}
 				break;
 			case CONSTRAINT_FOREIGN:
 				check = derive_referential(map, tuple, form);
@@ -249,17 +253,21 @@ List *
 dq_derive_checks(const ColumnMap *map)
 {
 	List	   *checks = NIL;
+	Check	   *volume;
+	Check	   *key_unique = NULL;
 
 	checks = lappend(checks, derive(&dq_kind_not_empty, "not_empty", NIL, "gate"));
 	checks = lappend(checks, derive(&dq_kind_schema_contract, "schema_contract", NIL,
 									"columns of the target"));
+	volume = derive(&dq_kind_volume, "volume", NIL, "earlier batches");
+	volume->params = dq_default_volume();
+	checks = lappend(checks, volume);
 	if (map->key != NIL)
 	{
-		Check	   *check = derive(&dq_kind_unique, "key_unique", dq_column_names(map->key),
-								   psprintf("key (%s)", map->key_source));
-
-		check->nulls_distinct = true;
-		checks = lappend(checks, check);
+		key_unique = derive(&dq_kind_unique, "key_unique", dq_column_names(map->key),
+							psprintf("key (%s)", map->key_source));
+		key_unique->nulls_distinct = true;
+		checks = lappend(checks, key_unique);
 		if (!map->key_is_unique)
 			checks = lappend(checks,
 							 derive(&dq_kind_unique_in_target, "key_unique_in_target",
@@ -267,6 +275,6 @@ dq_derive_checks(const ColumnMap *map)
 									psprintf("key (%s)", map->key_source)));
 	}
 	checks = list_concat(checks, derive_columns(map));
-	checks = list_concat(checks, derive_constraints(map));
+	checks = list_concat(checks, derive_constraints(map, key_unique));
 	return checks;
 }

@@ -6,6 +6,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -14,6 +16,7 @@
 
 #include "action.h"
 #include "audit.h"
+#include "history.h"
 #include "log.h"
 #include "row_limits.h"
 #include "spi_util.h"
@@ -154,13 +157,14 @@ log_result(const Run *run, const CheckResult *result, int check_no)
 	add_count(&row, result->examined);
 	add_count(&row, result->failing);
 	add_count(&row, result->nulls);
+	add(&row, FLOAT8OID, Float8GetDatum(result->measured), isnan(result->measured));
 	add_text(&row, result->sample);
 	add_text(&row, result->message);
 	dq_execute("INSERT INTO dq_gate.results (run_id, check_no, check_name, check_type, columns,"
 			   " action, severity, owner, origin, status, passed, expected_value, actual_value, threshold,"
-			   " examined_rows, failing_rows, null_rows, sample, message)"
+			   " examined_rows, failing_rows, null_rows, measured, sample, message)"
 			   " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,"
-			   " $17, $18::pg_catalog.jsonb, $19)",
+			   " $17, $18, $19::pg_catalog.jsonb, $20)",
 			   row.count, row.types, row.values, row.nulls, false);
 }
 
@@ -186,10 +190,12 @@ dq_log_run(const Run *run)
 	add_text(&row, run->map->staging_sql);
 	add_text(&row, run->batch_id);
 	add(&row, DATEOID, DateADTGetDatum(run->as_of), !run->has_as_of);
+	add(&row, TIMESTAMPOID, TimestampGetDatum(dq_batch_time(run)), false);
 	add_text(&row, dq_verdict_name(run->verdict));
 	add(&row, BOOLOID, BoolGetDatum(run->passed), false);
 	add(&row, BOOLOID, BoolGetDatum(run->published), false);
 	add(&row, BOOLOID, BoolGetDatum(run->gate->enforce), false);
+	add(&row, BOOLOID, BoolGetDatum(run->published && run->clean), false);
 	add_count(&row, run->row_count);
 	add_count(&row, run->inserted);
 	add_count(&row, run->updated);
@@ -215,14 +221,16 @@ dq_log_run(const Run *run)
 	add_time(&row, run->started_at, run->finished_at);
 
 	dq_assume(&saved, dq_extension_owner(), PHASE_LOG);
-	dq_execute("INSERT INTO dq_gate.runs (run_id, target, gate, staging, batch_id, as_of, verdict,"
-			   " passed, published, enforced, row_count, inserted, updated, unchanged, deleted, quarantined,"
+	dq_execute("INSERT INTO dq_gate.runs (run_id, target, gate, staging, batch_id, as_of, batch_time, verdict,"
+			   " passed, published, enforced, baseline, row_count, inserted, updated, unchanged, deleted, quarantined,"
 			   " dropped, rules_hash, checks_run, checks_failed, failures, error, error_sqlstate, quarantine,"
 			   " layer, owner, called_by, run_as, application_name, started_at, audit_time,"
 			   " publish_time, duration)"
 			   " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,"
-			   " $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33)",
+			   " $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35)",
 			   row.count, row.types, row.values, row.nulls, false);
+	if (run->published && run->clean)
+		dq_supersede_baseline(run);
 	foreach(lc, run->results)
 		log_result(run, lfirst(lc), ++check_no);
 	dq_resume(&saved);

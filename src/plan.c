@@ -11,6 +11,7 @@
 
 #include "action.h"
 #include "derive.h"
+#include "history.h"
 #include "kinds/kinds.h"
 #include "params.h"
 #include "plan.h"
@@ -150,6 +151,9 @@ supersedes(const Check *declared, const Check *derived)
 {
 	bool		same;
 
+	/* how many rows are usual is for people to say, and whether it matters */
+	if (derived->kind == &dq_kind_volume)
+		return declared->kind == &dq_kind_volume;
 	if (OidIsValid(declared->constraint_oid))
 		same = declared->constraint_oid == derived->constraint_oid;
 	else if (declared->kind == &dq_kind_unique)
@@ -224,6 +228,15 @@ without_superseded(List *derived, List *declared)
 			remaining = lappend(remaining, lfirst(lc));
 	}
 	return remaining;
+}
+
+/* What a check wants to know of earlier batches */
+static void
+learn(Check *check, const Run *run)
+{
+	check->history = dq_read_history(run, check->kind == &dq_kind_volume ? NULL : check->name,
+									 dq_param(check->params, "by"),
+									 pg_strtoint32(dq_param(check->params, "history")));
 }
 
 /*
@@ -312,6 +325,8 @@ dq_make_plan(const Gate *gate, const ColumnMap *map, const Run *run)
 		Check	   *check = lfirst(lc);
 
 		check->no_samples |= !gate->samples;
+		if (check->kind->learns && run != NULL)
+			learn(check, run);
 		check->kind->compile(check, map);
 		if (check->action == DQ_DECLARE)
 		{

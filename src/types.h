@@ -153,6 +153,8 @@ typedef struct CheckKind
 	bool		filters;		/* about all rows, or those that a filter picks */
 	bool		judges_empty;	/* it says something of a batch without rows */
 	bool		observes_counts;	/* what it observes shows no values */
+	bool		observes_number;	/* what it observes is a number */
+	bool		learns;			/* it compares with earlier batches */
 	bool		nulls_fail;		/* what NULL does unless the check says */
 
 	/* turn parameters into SQL and words */
@@ -218,6 +220,8 @@ typedef struct Check
 	char	   *threshold;		/* about the batch: what is compared with */
 	bool		reads_target;
 	bool		needs_as_of;
+	char	   *metric_of;		/* the check whose number this one is about */
+	struct History *history;	/* kinds that learn: NULL without a run */
 	char	   *broken;			/* why it cannot be evaluated: an error */
 	char	   *unjudged;		/* why it need not be evaluated */
 } Check;
@@ -230,6 +234,8 @@ typedef struct CheckResult
 	int64		examined;
 	int64		failing;
 	int64		nulls;
+	char	   *unjudged;		/* why it could not be judged after all */
+	double		measured;		/* NaN: no number */
 	char	   *expected;
 	char	   *actual;
 	char	   *threshold;
@@ -237,6 +243,15 @@ typedef struct CheckResult
 	char	   *message;
 	char	   *failure;		/* for the list of failures: no row values */
 } CheckResult;
+
+/* What earlier batches of the gate measured, the latest first */
+typedef struct History
+{
+	char	   *time;			/* of the batch itself, a timestamp as text */
+	int			size;
+	char	   *values;			/* float8[], as text */
+	char	   *times;			/* timestamp[], as text */
+} History;
 
 /* The effective checks of a run */
 typedef struct CheckPlan
@@ -262,6 +277,7 @@ typedef struct Run
 	bool		skipped;		/* so would say a check, dry run or not */
 	bool		passed;
 	bool		published;
+	bool		clean;			/* passed, had its checks been enforced */
 	int64		row_count;
 	int64		inserted;
 	int64		updated;

@@ -32,12 +32,8 @@ dq_verdict_name(DqVerdict verdict)
  * says, but which rows it would have moved nobody knows.
  */
 static bool
-blocks(const Run *run, const CheckResult *result)
+blocks(const CheckResult *result)
 {
-	/* a gate that is being calibrated keeps out only what cannot be published */
-	if (!run->gate->enforce)
-		return result->check->kind == &dq_kind_schema_contract;
-
 	switch (result->action)
 	{
 		case DQ_BLOCK:
@@ -58,9 +54,9 @@ blocks(const Run *run, const CheckResult *result)
  * left alone, whatever else is wrong with it.
  */
 static bool
-skips(const Run *run, const CheckResult *result)
+skips(const CheckResult *result)
 {
-	return run->gate->enforce && result->action == DQ_SKIP && result->status == DQ_FAILED;
+	return result->action == DQ_SKIP && result->status == DQ_FAILED;
 }
 
 /*
@@ -73,6 +69,7 @@ dq_judge_run(Run *run)
 
 	run->passed = true;
 	run->skipped = false;
+	run->clean = true;
 	run->checks_failed = 0;
 	run->failed = NIL;
 	run->failures = NIL;
@@ -88,8 +85,13 @@ dq_judge_run(Run *run)
 								psprintf("%s: %s%s", result->check->name, result->failure,
 										 result->action == DQ_BLOCK ? "" :
 										 psprintf(" (%s)", dq_action_name(result->action))));
-		run->skipped |= skips(run, result);
-		if (blocks(run, result) || skips(run, result))
+		if (blocks(result) || skips(result))
+			run->clean = false;
+		/* a gate that is being calibrated keeps out only what cannot be published */
+		if (!run->gate->enforce && result->check->kind != &dq_kind_schema_contract)
+			continue;
+		run->skipped |= skips(result);
+		if (blocks(result) || skips(result))
 			run->passed = false;
 	}
 	run->verdict = run->skipped ? DQ_VERDICT_SKIPPED :

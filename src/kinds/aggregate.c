@@ -50,6 +50,7 @@ const CheckKind dq_kind_aggregate = {
 	.evaluation = EVAL_AGGREGATE,
 	.actions = DQ_BATCH_ACTION,
 	.filters = true,
+	.observes_number = true,
 	.compile = aggregate_compile,
 };
 

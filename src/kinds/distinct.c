@@ -75,6 +75,7 @@ const CheckKind dq_kind_distinct = {
 	.evaluation = EVAL_QUERY,
 	.actions = DQ_BATCH_ACTION,
 	.filters = true,
+	.observes_number = true,
 	.observes_counts = true,
 	.compile = distinct_compile,
 };

@@ -48,6 +48,8 @@ static const CheckKind *const kinds[] = {
 	&dq_kind_control_totals,
 	&dq_kind_reconciled,
 	&dq_kind_series,
+	&dq_kind_volume,
+	&dq_kind_metric,
 };
 
 const CheckKind *

@@ -42,12 +42,15 @@ extern const CheckKind dq_kind_schema;
 extern const CheckKind dq_kind_control_totals;
 extern const CheckKind dq_kind_reconciled;
 extern const CheckKind dq_kind_series;
+extern const CheckKind dq_kind_volume;
+extern const CheckKind dq_kind_metric;
 
 extern const CheckKind *dq_find_kind(const char *name);
 
 extern Column *dq_usable_column(Check *check, const ColumnMap *map,
 								const char *name);
 extern bool dq_usable_columns(Check *check, const ColumnMap *map);
+extern List *dq_default_volume(void);
 extern List *dq_given_totals(const char *totals, const ColumnMap *map);
 extern bool dq_can_read_all(Check *check, Oid relid);
 extern char *dq_other_table(Check *check);

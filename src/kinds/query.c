@@ -58,6 +58,7 @@ const CheckKind dq_kind_query = {
 	.evaluation = EVAL_QUERY,
 	.actions = DQ_BATCH_ACTION,
 	.counts = true,
+	.observes_number = true,
 	.compile = query_compile,
 };
 

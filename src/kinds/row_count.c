@@ -25,6 +25,7 @@ row_count_judge(CheckResult *result, const ColumnMap *map, int64 row_count)
 	char	   *max = dq_param(result->check->params, "max");
 
 	result->threshold = dq_bounds_words(min, max);
+	result->measured = (double) row_count;
 	result->actual = psprintf(INT64_FORMAT " row%s", row_count, row_count == 1 ? "" : "s");
 	if ((min == NULL || row_count >= pg_strtoint64(min)) &&
 		(max == NULL || row_count <= pg_strtoint64(max)))

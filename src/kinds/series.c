@@ -163,6 +163,7 @@ const CheckKind dq_kind_series = {
 	.evaluation = EVAL_QUERY,
 	.actions = DQ_BATCH_ACTION,
 	.filters = true,
+	.observes_number = true,
 	.judges_empty = true,
 	.compile = series_compile,
 };

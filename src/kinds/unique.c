@@ -150,9 +150,13 @@ clash_sql(const Check *check, const ColumnMap *map)
 
 		one_operator = one_operator && (operator == NULL || strcmp(operator, equal) == 0);
 		operator = equal;
-		appendStringInfo(&same, "target.%s %s batch.%s AND ", name, equal, name);
+		if (check->nulls_distinct)
+			appendStringInfo(&same, "target.%s %s batch.%s AND ", name, equal, name);
+		else
+			appendStringInfo(&same, "((target.%1$s %2$s batch.%1$s) IS TRUE OR (target.%1$s IS NULL AND batch.%1$s IS NULL)) AND ",
+							 name, equal);
 	}
-	if (one_operator)
+	if (one_operator && check->nulls_distinct)
 		return psprintf("(((%s) %s ANY (SELECT %s FROM %s AS target WHERE %s)) IS TRUE)",
 						names_sql(check->columns, "batch."), operator,
 						names_sql(check->columns, "target."), map->target_sql, kept);
