@@ -1,0 +1,492 @@
+/*
+ * exchange.c
+ *		Rules as code: a gate and its checks as a document, and back.
+ *
+ * An import makes the calls that somebody would make by hand, as the caller
+ * and under the caller's settings, so that the same is allowed and the same
+ * means the same.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/datum.h"
+#include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
+#include "utils/resowner.h"
+#include "utils/timestamp.h"
+
+#include "declare.h"
+#include "definition.h"
+#include "error_context.h"
+#include "gate.h"
+#include "spi_util.h"
+
+PG_FUNCTION_INFO_V1(dq_gate_export_gate);
+PG_FUNCTION_INFO_V1(dq_gate_import_gate);
+
+/* The name of a table in any session: qualified, and pg_temp for one's own temporary one */
+#define TABLE_NAME_SQL(relid) \
+	"(SELECT pg_catalog.format('%I.%I', CASE WHEN n.oid = pg_catalog.pg_my_temp_schema()" \
+	" THEN 'pg_temp' ELSE n.nspname END, r.relname)" \
+	" FROM pg_catalog.pg_class r JOIN pg_catalog.pg_namespace n ON n.oid = r.relnamespace" \
+	" WHERE r.oid = " relid ")"
+
+/* The call that declared a check; a table may have been renamed since */
+#define ARGUMENTS_SQL \
+	"CASE WHEN c.ref_table IS NULL THEN c.arguments ELSE c.arguments ||" \
+	" pg_catalog.jsonb_build_object('ref_table', " TABLE_NAME_SQL("c.ref_table") ") END"
+
+/* What became of the gate or of a check */
+typedef struct Change
+{
+	const char *object;
+	const char *name;
+	const char *change;
+} Change;
+
+/* A check that the gate has before the import */
+typedef struct DeclaredCheck
+{
+	char	   *name;
+	Datum		row;
+} DeclaredCheck;
+
+typedef struct Import
+{
+	GateDefinition *definition;
+	Gate	   *gate;
+	List	   *changes;		/* of Change * */
+	bool		stays;
+} Import;
+
+/* A check declared once more, to see whether it differs */
+typedef struct Redeclaration
+{
+	Oid			target;
+	const CheckDefinition *wanted;
+	const DeclaredCheck *declared;
+	bool		differs;
+} Redeclaration;
+
+/*
+ * export_gate(target) returns the gate and its declared checks as a document
+ * that import_gate takes.
+ */
+Datum
+dq_gate_export_gate(PG_FUNCTION_ARGS)
+{
+	MemoryContext context = CurrentMemoryContext;
+	Oid			target = dq_required_oid(fcinfo, 0, "target");
+	Oid			types[1] = {REGCLASSOID};
+	Datum		values[1] = {ObjectIdGetDatum(target)};
+	Gate	   *gate;
+	Identity	saved;
+	bool		isnull;
+	Datum		document;
+
+	SPI_connect();
+	MemoryContextSwitchTo(context);
+	dq_check_target(target);
+	gate = dq_resolve_gate(target);
+	dq_authorize_look(gate);
+	if (!gate->registered)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("no gate is registered for %s", gate->name),
+				 errdetail("What follows from the target itself is not exported."),
+				 errhint("Register one with SELECT dq_gate.create_gate(%s).",
+						 quote_literal_cstr(gate->name))));
+
+	dq_assume(&saved, dq_extension_owner(), PHASE_LOG);
+	dq_execute("SELECT pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object("
+			   " 'target', " TABLE_NAME_SQL("g.target") ","
+			   " 'staging', " TABLE_NAME_SQL("g.staging") ","
+			   " 'key', pg_catalog.to_jsonb(g.key), 'layer', g.layer, 'owner', g.owner,"
+			   " 'description', g.description,"
+			   " 'enforce', CASE WHEN NOT g.enforce THEN false END,"
+			   " 'samples', CASE WHEN NOT g.samples THEN false END,"
+			   " 'check_timeout', g.check_timeout::pg_catalog.text))"
+			   " || pg_catalog.jsonb_build_object('checks', COALESCE((SELECT"
+			   " pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object('name', c.name,"
+			   " 'kind', c.check_type, 'arguments', " ARGUMENTS_SQL ")"
+			   " ORDER BY c.name COLLATE pg_catalog.\"C\")"
+			   " FROM dq_gate.checks c WHERE c.target = g.target), '[]'))"
+			   " FROM dq_gate.gates g WHERE g.target = $1",
+			   1, types, values, NULL, false);
+	document = datumCopy(dq_result_datum(0, 1, &isnull), false, -1);
+	dq_free_result();
+	dq_resume(&saved);
+	SPI_finish();
+	PG_RETURN_DATUM(document);
+}
+
+/*
+ * Do a step in a subtransaction, of which nothing stays unless the step says
+ * so.  Errors go on to the caller.
+ */
+static void
+do_provisionally(DqStep step, void *arg, const bool *stays)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner resowner = CurrentResourceOwner;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(context);
+	PG_TRY();
+	{
+		step(arg);
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(context);
+		CurrentResourceOwner = resowner;
+		ReThrowError(error);
+	}
+	PG_END_TRY();
+
+	if (*stays)
+		ReleaseCurrentSubTransaction();
+	else
+		RollbackAndReleaseCurrentSubTransaction();
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = resowner;
+}
+
+/* Call a function of dq_gate as somebody would by hand */
+static void
+call(const char *function, Oid target, const char *name, List *settings, const char *rest)
+{
+	Oid			types[2] = {REGCLASSOID, TEXTOID};
+	Datum		values[2] = {ObjectIdGetDatum(target), (Datum) 0};
+	StringInfoData sql;
+	ListCell   *lc;
+
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "SELECT %s(target => $1",
+					 quote_qualified_identifier(DQ_SCHEMA, function));
+	if (name)
+	{
+		values[1] = CStringGetTextDatum(name);
+		appendStringInfoString(&sql, ", name => $2");
+	}
+	foreach(lc, settings)
+	{
+		const Setting *setting = lfirst(lc);
+
+		appendStringInfo(&sql, ", %s => %s", quote_identifier(setting->name),
+						 dq_setting_sql(setting));
+	}
+	appendStringInfo(&sql, "%s)", rest);
+	dq_execute(sql.data, name ? 2 : 1, types, values, NULL, false);
+	dq_free_result();
+	pfree(sql.data);
+}
+
+static const char *
+setting_text(List *settings, const char *name)
+{
+	const Setting *setting = dq_find_setting(settings, name);
+
+	return setting ? setting->text : "";
+}
+
+/* An optional text of a gate: NULL and empty are the same */
+static bool
+same_text(const char *present, List *settings, const char *name)
+{
+	return strcmp(present ? present : "", setting_text(settings, name)) == 0;
+}
+
+/* What a gate has is true unless something else is said */
+static bool
+same_flag(bool present, List *settings, const char *name)
+{
+	return present == (strcmp(setting_text(settings, name), "false") != 0);
+}
+
+static bool
+same_key(List *present, List *settings)
+{
+	const Setting *setting = dq_find_setting(settings, "key");
+	List	   *wanted = setting ? dq_text_list(dq_array_from_text(setting->text)) : NIL;
+	ListCell   *a;
+	ListCell   *b;
+
+	if (list_length(present) != list_length(wanted))
+		return false;
+	forboth(a, present, b, wanted)
+	{
+		if (strcmp(lfirst(a), lfirst(b)) != 0)
+			return false;
+	}
+	return true;
+}
+
+static bool
+same_timeout(int present_ms, List *settings)
+{
+	const Setting *setting = dq_find_setting(settings, "check_timeout");
+	Gate		wanted = {0};
+
+	if (setting)
+		dq_set_check_timeout(&wanted,
+							 DatumGetIntervalP(DirectFunctionCall3(interval_in,
+																   CStringGetDatum(setting->text),
+																   ObjectIdGetDatum(InvalidOid),
+																   Int32GetDatum(-1))));
+	return wanted.check_timeout_ms == present_ms;
+}
+
+/* Whether the gate is as the document wants it */
+static bool
+same_gate(const Gate *gate, List *settings)
+{
+	const Setting *staging = dq_find_setting(settings, "staging");
+	const Setting *run_as = dq_find_setting(settings, "run_as");
+
+	return gate->staging == (staging ? staging->relid : InvalidOid) &&
+		same_key(gate->key, settings) &&
+		same_text(gate->layer, settings, "layer") &&
+		same_text(gate->owner, settings, "owner") &&
+		same_text(gate->description, settings, "description") &&
+		same_flag(gate->enforce, settings, "enforce") &&
+		same_flag(gate->samples, settings, "samples") &&
+		same_timeout(gate->check_timeout_ms, settings) &&
+		(run_as == NULL ||
+		 gate->run_as == DatumGetObjectId(DirectFunctionCall1(regrolein,
+															  CStringGetDatum(run_as->text))));
+}
+
+/*
+ * Register the gate, or give it the properties that the document has, and
+ * the defaults for those that it lacks.  The role is not among these: it
+ * belongs to the database, not to the rules.
+ */
+static const char *
+import_properties(const Gate *gate, List *settings)
+{
+	static const struct
+	{
+		const char *name;
+		const char *none;
+	}			properties[] = {
+		{"key", "'{}'"}, {"layer", "''"}, {"owner", "''"}, {"description", "''"},
+		{"enforce", "true"}, {"samples", "true"}, {"check_timeout", "'0'"}
+	};
+	StringInfoData rest;
+
+	if (!gate->registered)
+	{
+		call("create_gate", gate->target, NULL, settings, "");
+		return "added";
+	}
+	/* a gate that is as it should be need not be one that can be made now */
+	if (same_gate(gate, settings))
+		return "unchanged";
+
+	initStringInfo(&rest);
+	for (int i = 0; i < (int) lengthof(properties); i++)
+	{
+		if (dq_find_setting(settings, properties[i].name) == NULL)
+			appendStringInfo(&rest, ", %s => %s", properties[i].name, properties[i].none);
+	}
+	call("alter_gate", gate->target, NULL, settings, rest.data);
+	if (OidIsValid(gate->staging) && dq_find_setting(settings, "staging") == NULL)
+	{
+		/* there is no value by which alter_gate takes it back */
+		Gate	   *altered = dq_open_gate(gate->target);
+
+		altered->staging = InvalidOid;
+		dq_save_gate(altered);
+	}
+	return "changed";
+}
+
+/* The checks of a gate by name, or the one of a name, with all that they are */
+static List *
+declared_checks(Oid target, const char *name)
+{
+	Oid			types[2] = {REGCLASSOID, TEXTOID};
+	Datum		values[2] = {ObjectIdGetDatum(target), name ? CStringGetTextDatum(name) : (Datum) 0};
+	const char	nulls[] = {' ', name ? ' ' : 'n', '\0'};
+	List	   *checks = NIL;
+	Identity	saved;
+	uint64		count;
+
+	dq_assume(&saved, dq_extension_owner(), PHASE_LOG);
+	count = dq_execute("SELECT c.name, (pg_catalog.to_jsonb(c) - '{created_by,created_at}'::pg_catalog.text[])"
+					   " || pg_catalog.jsonb_build_object('arguments', " ARGUMENTS_SQL ")"
+					   " FROM dq_gate.checks c WHERE c.target = $1 AND ($2 IS NULL OR c.name = $2)"
+					   " ORDER BY c.name COLLATE pg_catalog.\"C\"",
+					   2, types, values, nulls, false);
+	for (uint64 i = 0; i < count; i++)
+	{
+		DeclaredCheck *check = palloc(sizeof(DeclaredCheck));
+		bool		isnull;
+
+		check->name = dq_result_text(i, 1);
+		check->row = datumCopy(dq_result_datum(i, 2, &isnull), false, -1);
+		checks = lappend(checks, check);
+	}
+	dq_free_result();
+	dq_resume(&saved);
+	return checks;
+}
+
+static void
+declare_check(Oid target, const CheckDefinition *check)
+{
+	call(psprintf("expect_%s", check->kind), target, check->name, check->settings, "");
+}
+
+static void
+redeclare_check(void *arg)
+{
+	Redeclaration *redeclaration = arg;
+	const CheckDefinition *wanted = redeclaration->wanted;
+	DeclaredCheck *check;
+
+	call("drop_check", redeclaration->target, wanted->name, NIL, "");
+	declare_check(redeclaration->target, wanted);
+	check = linitial(declared_checks(redeclaration->target, wanted->name));
+	redeclaration->differs = !DatumGetBool(DirectFunctionCall2(jsonb_eq, check->row,
+															   redeclaration->declared->row));
+}
+
+/*
+ * Bring one check about as it is wanted: NULL is not at all.  A check that is
+ * there is declared anew, since only that tells what it would be; if it turns
+ * out the same, the old one stays.
+ */
+static const char *
+import_check(Oid target, const CheckDefinition *wanted, const DeclaredCheck *declared)
+{
+	Redeclaration redeclaration = {target, wanted, declared, false};
+
+	if (wanted == NULL)
+	{
+		call("drop_check", target, declared->name, NIL, "");
+		return "removed";
+	}
+	if (declared == NULL)
+	{
+		declare_check(target, wanted);
+		return "added";
+	}
+	do_provisionally(redeclare_check, &redeclaration, &redeclaration.differs);
+	return redeclaration.differs ? "changed" : "unchanged";
+}
+
+static void
+note_change(Import *import, const char *object, const char *name, const char *what)
+{
+	Change	   *change = palloc(sizeof(Change));
+
+	change->object = object;
+	change->name = name;
+	change->change = what;
+	import->changes = lappend(import->changes, change);
+}
+
+/* All checks that are wanted or there, by name */
+static void
+import_checks(Import *import)
+{
+	List	   *wanted = import->definition->checks;
+	List	   *declared = declared_checks(import->gate->target, NULL);
+	int			w = 0;
+	int			d = 0;
+
+	while (w < list_length(wanted) || d < list_length(declared))
+	{
+		CheckDefinition *want = w < list_length(wanted) ? list_nth(wanted, w) : NULL;
+		DeclaredCheck *have = d < list_length(declared) ? list_nth(declared, d) : NULL;
+		int			order = want == NULL ? 1 : have == NULL ? -1 : strcmp(want->name, have->name);
+		const char *name = order <= 0 ? want->name : have->name;
+		DqErrorContext context;
+
+		CHECK_FOR_INTERRUPTS();
+		dq_push_context(&context, "importing check %s",
+						psprintf("%s of gate %s", quote_identifier(name), import->gate->name));
+		note_change(import, "check", name,
+					import_check(import->gate->target, order <= 0 ? want : NULL,
+								 order >= 0 ? have : NULL));
+		dq_pop_context(&context);
+		w += order <= 0;
+		d += order >= 0;
+	}
+}
+
+static void
+import_gate(void *arg)
+{
+	Import	   *import = arg;
+	DqErrorContext context;
+
+	dq_check_target(import->definition->target);
+	import->gate = dq_open_gate(import->definition->target);
+	dq_push_context(&context, "importing gate %s", import->gate->name);
+	note_change(import, "gate", import->gate->name,
+				import_properties(import->gate, import->definition->settings));
+	dq_pop_context(&context);
+	import_checks(import);
+}
+
+/*
+ * import_gate(definition, dry_run) makes a gate and its checks what the
+ * document says, and returns what that changes, one row for the gate and one
+ * for each check.
+ */
+Datum
+dq_gate_import_gate(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	MemoryContext caller = CurrentMemoryContext;
+	Import		import = {0};
+	ListCell   *lc;
+
+	for (int i = 0; i < 2; i++)
+	{
+		if (PG_ARGISNULL(i))
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("argument \"%s\" must not be NULL", i == 0 ? "definition" : "dry_run")));
+	}
+
+	InitMaterializedSRF(fcinfo, 0);
+	SPI_connect();
+	MemoryContextSwitchTo(caller);
+	import.definition = dq_read_definition(PG_GETARG_JSONB_P(0));
+	import.stays = !PG_GETARG_BOOL(1);
+	if (import.stays)
+		import_gate(&import);
+	else
+		do_provisionally(import_gate, &import, &import.stays);
+	SPI_finish();
+
+	MemoryContextSwitchTo(caller);
+	foreach(lc, import.changes)
+	{
+		Change	   *change = lfirst(lc);
+		Datum		values[3];
+		bool		nulls[3] = {false};
+
+		values[0] = CStringGetTextDatum(change->object);
+		values[1] = CStringGetTextDatum(change->name);
+		values[2] = CStringGetTextDatum(change->change);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}
