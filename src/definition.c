@@ -27,6 +27,7 @@ typedef struct Signature
 	char	   *function;
 	List	   *names;			/* of char *: its arguments */
 	Oid		   *types;
+	int			required;		/* how many of them have no default */
 } Signature;
 
 /* A key of an object with its value */
@@ -45,7 +46,8 @@ load_signatures(void)
 	uint64		count;
 
 	dq_assume(&saved, GetUserId(), PHASE_AUDIT);
-	count = dq_execute("SELECT proname::pg_catalog.text, proargnames, proargtypes::pg_catalog.oid[]"
+	count = dq_execute("SELECT proname::pg_catalog.text, proargnames, proargtypes::pg_catalog.oid[],"
+					   " (pronargs - pronargdefaults)::pg_catalog.int8"
 					   " FROM pg_catalog.pg_proc"
 					   " WHERE pronamespace = '" DQ_SCHEMA "'::pg_catalog.regnamespace"
 					   " AND (proname = 'create_gate' OR pg_catalog.starts_with(proname::pg_catalog.text, 'expect_'))"
@@ -65,6 +67,7 @@ load_signatures(void)
 		signature->types = palloc(sizeof(Oid) * Max(1, n));
 		for (int i = 0; i < n; i++)
 			signature->types[i] = DatumGetObjectId(types[i]);
+		signature->required = (int) dq_result_int64(row, 4, 0);
 		signatures = lappend(signatures, signature);
 	}
 	dq_free_result();
@@ -352,6 +355,23 @@ read_arguments(JsonbContainer *object, const Signature *signature, const char *k
 	return settings;
 }
 
+/* Without it the call would find no function, which says nothing to anybody */
+static void
+require_arguments(const CheckDefinition *check, const Signature *signature, const char *of)
+{
+	for (int i = 0; i < signature->required; i++)
+	{
+		const char *name = list_nth(signature->names, i);
+
+		if (strcmp(name, "target") != 0 && strcmp(name, "name") != 0 &&
+			dq_find_setting(check->settings, name) == NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("%s has no argument \"%s\"", of, name),
+					 errhint("A check of type \"%s\" cannot do without it.", check->kind)));
+	}
+}
+
 static const Signature *
 kind_signature(List *signatures, const char *kind, const char *of)
 {
@@ -410,6 +430,7 @@ read_check(JsonbValue *value, int number, List *signatures, const char *gate)
 					 errmsg("key \"%s\" of %s is not known", member->key, of),
 					 errhint("There are \"name\", \"kind\" and \"arguments\".")));
 	}
+	require_arguments(check, signature, of);
 	return check;
 }
 
