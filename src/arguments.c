@@ -21,11 +21,14 @@
 #include "arguments.h"
 #include "spi_util.h"
 
-/* Whether a value is a number in JSON too: NaN and a table are not */
+/*
+ * Whether a value is a number in JSON too: NaN is not, nor a table, whose type
+ * counts as numeric, and whose name may look like a number.
+ */
 static bool
 is_number(Oid typid, const char *text)
 {
-	return TypeCategory(typid) == TYPCATEGORY_NUMERIC &&
+	return TypeCategory(typid) == TYPCATEGORY_NUMERIC && typid != REGCLASSOID &&
 		strspn(text, "0123456789+-.eE") == strlen(text);
 }
 

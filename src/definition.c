@@ -13,22 +13,13 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "parser/parse_coerce.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/varlena.h"
 
 #include "definition.h"
 #include "error_context.h"
+#include "signature.h"
 #include "spi_util.h"
-
-/* A function that makes a gate or a check */
-typedef struct Signature
-{
-	char	   *function;
-	List	   *names;			/* of char *: its arguments */
-	Oid		   *types;
-	int			required;		/* how many of them have no default */
-} Signature;
 
 /* A key of an object with its value */
 typedef struct Member
@@ -36,93 +27,6 @@ typedef struct Member
 	char	   *key;
 	JsonbValue	value;
 } Member;
-
-/* The functions whose arguments a document may name */
-static List *
-load_signatures(void)
-{
-	List	   *signatures = NIL;
-	Identity	saved;
-	uint64		count;
-
-	dq_assume(&saved, GetUserId(), PHASE_AUDIT);
-	count = dq_execute("SELECT proname::pg_catalog.text, proargnames, proargtypes::pg_catalog.oid[],"
-					   " (pronargs - pronargdefaults)::pg_catalog.int8"
-					   " FROM pg_catalog.pg_proc"
-					   " WHERE pronamespace = '" DQ_SCHEMA "'::pg_catalog.regnamespace"
-					   " AND (proname = 'create_gate' OR pg_catalog.starts_with(proname::pg_catalog.text, 'expect_'))"
-					   " ORDER BY proname",
-					   0, NULL, NULL, NULL, true);
-	for (uint64 row = 0; row < count; row++)
-	{
-		Signature  *signature = palloc(sizeof(Signature));
-		bool		isnull;
-		Datum	   *types;
-		int			n;
-
-		signature->function = dq_result_text(row, 1);
-		signature->names = dq_text_list(dq_result_datum(row, 2, &isnull));
-		deconstruct_array(DatumGetArrayTypeP(dq_result_datum(row, 3, &isnull)), OIDOID,
-						  sizeof(Oid), true, TYPALIGN_INT, &types, NULL, &n);
-		signature->types = palloc(sizeof(Oid) * Max(1, n));
-		for (int i = 0; i < n; i++)
-			signature->types[i] = DatumGetObjectId(types[i]);
-		signature->required = (int) dq_result_int64(row, 4, 0);
-		signatures = lappend(signatures, signature);
-	}
-	dq_free_result();
-	dq_resume(&saved);
-	return signatures;
-}
-
-static const Signature *
-find_signature(List *signatures, const char *function)
-{
-	ListCell   *lc;
-
-	foreach(lc, signatures)
-	{
-		const Signature *signature = lfirst(lc);
-
-		if (strcmp(signature->function, function) == 0)
-			return signature;
-	}
-	return NULL;
-}
-
-/* The type of an argument, InvalidOid if there is none of that name */
-static Oid
-argument_type(const Signature *signature, const char *name)
-{
-	ListCell   *lc;
-
-	foreach(lc, signature->names)
-	{
-		if (strcmp(lfirst(lc), name) == 0)
-			return signature->types[foreach_current_index(lc)];
-	}
-	return InvalidOid;
-}
-
-/* Names for a hint, but for those that stand elsewhere in the document */
-static char *
-list_keys(List *names, const char *const *without)
-{
-	StringInfoData buf;
-	ListCell   *lc;
-
-	initStringInfo(&buf);
-	foreach(lc, names)
-	{
-		bool		skip = false;
-
-		for (int i = 0; without[i]; i++)
-			skip = skip || strcmp(lfirst(lc), without[i]) == 0;
-		if (!skip)
-			appendStringInfo(&buf, "%s\"%s\"", buf.len > 0 ? ", " : "", (char *) lfirst(lc));
-	}
-	return buf.data;
-}
 
 static bool
 is_object(const JsonbValue *value)
@@ -336,7 +240,7 @@ read_arguments(JsonbContainer *object, const Signature *signature, const char *k
 	foreach(lc, object_members(object))
 	{
 		Member	   *member = lfirst(lc);
-		Oid			typid = argument_type(signature, member->key);
+		Oid			typid = dq_argument_type(signature, member->key);
 
 		if (strcmp(member->key, "target") == 0 || strcmp(member->key, "name") == 0)
 			ereport(ERROR,
@@ -348,7 +252,7 @@ read_arguments(JsonbContainer *object, const Signature *signature, const char *k
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("argument \"%s\" of %s is not known", member->key, of),
 					 errhint("A check of type \"%s\" takes %s.", kind,
-							 list_keys(signature->names, elsewhere))));
+							 dq_list_arguments(signature->names, elsewhere))));
 		settings = lappend(settings, read_setting(member, typid,
 												  psprintf("argument \"%s\" of %s", member->key, of)));
 	}
@@ -372,30 +276,6 @@ require_arguments(const CheckDefinition *check, const Signature *signature, cons
 	}
 }
 
-static const Signature *
-kind_signature(List *signatures, const char *kind, const char *of)
-{
-	const Signature *signature = find_signature(signatures, psprintf("expect_%s", kind));
-	StringInfoData known;
-	ListCell   *lc;
-
-	if (signature)
-		return signature;
-	initStringInfo(&known);
-	foreach(lc, signatures)
-	{
-		const char *function = ((Signature *) lfirst(lc))->function;
-
-		if (strncmp(function, "expect_", strlen("expect_")) == 0)
-			appendStringInfo(&known, "%s\"%s\"", known.len > 0 ? ", " : "",
-							 function + strlen("expect_"));
-	}
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_OBJECT),
-			 errmsg("kind \"%s\" of %s is not known", kind, of),
-			 errhint("There are %s.", known.data)));
-}
-
 static CheckDefinition *
 read_check(JsonbValue *value, int number, List *signatures, const char *gate)
 {
@@ -411,7 +291,7 @@ read_check(JsonbValue *value, int number, List *signatures, const char *gate)
 	check->name = required_string(members, "name", of);
 	of = psprintf("check %s of %s", quote_identifier(check->name), gate);
 	check->kind = required_string(members, "kind", of);
-	signature = kind_signature(signatures, check->kind, of);
+	signature = dq_kind_signature(signatures, check->kind, of);
 
 	foreach(lc, members)
 	{
@@ -481,8 +361,8 @@ dq_read_definition(Jsonb *document)
 {
 	static const char *const none[] = {NULL};
 	GateDefinition *definition = palloc0(sizeof(GateDefinition));
-	List	   *signatures = load_signatures();
-	const Signature *signature = find_signature(signatures, "create_gate");
+	List	   *signatures = dq_load_signatures();
+	const Signature *signature = dq_find_signature(signatures, "create_gate");
 	DqErrorContext context;
 	JsonbValue	root;
 	List	   *members;
@@ -502,7 +382,7 @@ dq_read_definition(Jsonb *document)
 	foreach(lc, members)
 	{
 		Member	   *member = lfirst(lc);
-		Oid			typid = argument_type(signature, member->key);
+		Oid			typid = dq_argument_type(signature, member->key);
 
 		if (strcmp(member->key, "checks") == 0)
 			definition->checks = read_checks(&member->value, signatures, of);
@@ -510,7 +390,7 @@ dq_read_definition(Jsonb *document)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("key \"%s\" of %s is not known", member->key, of),
-					 errhint("There are %s and \"checks\".", list_keys(signature->names, none))));
+					 errhint("There are %s and \"checks\".", dq_list_arguments(signature->names, none))));
 		else if (strcmp(member->key, "target") != 0)
 			definition->settings = lappend(definition->settings,
 										   read_setting(member, typid,

@@ -13,14 +13,12 @@
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/fmgrprotos.h"
-#include "utils/lsyscache.h"
 #include "utils/resowner.h"
-#include "utils/timestamp.h"
 
+#include "apply.h"
 #include "declare.h"
 #include "definition.h"
 #include "error_context.h"
@@ -164,156 +162,6 @@ do_provisionally(DqStep step, void *arg, const bool *stays)
 	CurrentResourceOwner = resowner;
 }
 
-/* Call a function of dq_gate as somebody would by hand */
-static void
-call(const char *function, Oid target, const char *name, List *settings, const char *rest)
-{
-	Oid			types[2] = {REGCLASSOID, TEXTOID};
-	Datum		values[2] = {ObjectIdGetDatum(target), (Datum) 0};
-	StringInfoData sql;
-	ListCell   *lc;
-
-	initStringInfo(&sql);
-	appendStringInfo(&sql, "SELECT %s(target => $1",
-					 quote_qualified_identifier(DQ_SCHEMA, function));
-	if (name)
-	{
-		values[1] = CStringGetTextDatum(name);
-		appendStringInfoString(&sql, ", name => $2");
-	}
-	foreach(lc, settings)
-	{
-		const Setting *setting = lfirst(lc);
-
-		appendStringInfo(&sql, ", %s => %s", quote_identifier(setting->name),
-						 dq_setting_sql(setting));
-	}
-	appendStringInfo(&sql, "%s)", rest);
-	dq_execute(sql.data, name ? 2 : 1, types, values, NULL, false);
-	dq_free_result();
-	pfree(sql.data);
-}
-
-static const char *
-setting_text(List *settings, const char *name)
-{
-	const Setting *setting = dq_find_setting(settings, name);
-
-	return setting ? setting->text : "";
-}
-
-/* An optional text of a gate: NULL and empty are the same */
-static bool
-same_text(const char *present, List *settings, const char *name)
-{
-	return strcmp(present ? present : "", setting_text(settings, name)) == 0;
-}
-
-/* What a gate has is true unless something else is said */
-static bool
-same_flag(bool present, List *settings, const char *name)
-{
-	return present == (strcmp(setting_text(settings, name), "false") != 0);
-}
-
-static bool
-same_key(List *present, List *settings)
-{
-	const Setting *setting = dq_find_setting(settings, "key");
-	List	   *wanted = setting ? dq_text_list(dq_array_from_text(setting->text)) : NIL;
-	ListCell   *a;
-	ListCell   *b;
-
-	if (list_length(present) != list_length(wanted))
-		return false;
-	forboth(a, present, b, wanted)
-	{
-		if (strcmp(lfirst(a), lfirst(b)) != 0)
-			return false;
-	}
-	return true;
-}
-
-static bool
-same_timeout(int present_ms, List *settings)
-{
-	const Setting *setting = dq_find_setting(settings, "check_timeout");
-	Gate		wanted = {0};
-
-	if (setting)
-		dq_set_check_timeout(&wanted,
-							 DatumGetIntervalP(DirectFunctionCall3(interval_in,
-																   CStringGetDatum(setting->text),
-																   ObjectIdGetDatum(InvalidOid),
-																   Int32GetDatum(-1))));
-	return wanted.check_timeout_ms == present_ms;
-}
-
-/* Whether the gate is as the document wants it */
-static bool
-same_gate(const Gate *gate, List *settings)
-{
-	const Setting *staging = dq_find_setting(settings, "staging");
-	const Setting *run_as = dq_find_setting(settings, "run_as");
-
-	return gate->staging == (staging ? staging->relid : InvalidOid) &&
-		same_key(gate->key, settings) &&
-		same_text(gate->layer, settings, "layer") &&
-		same_text(gate->owner, settings, "owner") &&
-		same_text(gate->description, settings, "description") &&
-		same_flag(gate->enforce, settings, "enforce") &&
-		same_flag(gate->samples, settings, "samples") &&
-		same_timeout(gate->check_timeout_ms, settings) &&
-		(run_as == NULL ||
-		 gate->run_as == DatumGetObjectId(DirectFunctionCall1(regrolein,
-															  CStringGetDatum(run_as->text))));
-}
-
-/*
- * Register the gate, or give it the properties that the document has, and
- * the defaults for those that it lacks.  The role is not among these: it
- * belongs to the database, not to the rules.
- */
-static const char *
-import_properties(const Gate *gate, List *settings)
-{
-	static const struct
-	{
-		const char *name;
-		const char *none;
-	}			properties[] = {
-		{"key", "'{}'"}, {"layer", "''"}, {"owner", "''"}, {"description", "''"},
-		{"enforce", "true"}, {"samples", "true"}, {"check_timeout", "'0'"}
-	};
-	StringInfoData rest;
-
-	if (!gate->registered)
-	{
-		call("create_gate", gate->target, NULL, settings, "");
-		return "added";
-	}
-	/* a gate that is as it should be need not be one that can be made now */
-	if (same_gate(gate, settings))
-		return "unchanged";
-
-	initStringInfo(&rest);
-	for (int i = 0; i < (int) lengthof(properties); i++)
-	{
-		if (dq_find_setting(settings, properties[i].name) == NULL)
-			appendStringInfo(&rest, ", %s => %s", properties[i].name, properties[i].none);
-	}
-	call("alter_gate", gate->target, NULL, settings, rest.data);
-	if (OidIsValid(gate->staging) && dq_find_setting(settings, "staging") == NULL)
-	{
-		/* there is no value by which alter_gate takes it back */
-		Gate	   *altered = dq_open_gate(gate->target);
-
-		altered->staging = InvalidOid;
-		dq_save_gate(altered);
-	}
-	return "changed";
-}
-
 /* The checks of a gate by name, or the one of a name, with all that they are */
 static List *
 declared_checks(Oid target, const char *name)
@@ -348,7 +196,7 @@ declared_checks(Oid target, const char *name)
 static void
 declare_check(Oid target, const CheckDefinition *check)
 {
-	call(psprintf("expect_%s", check->kind), target, check->name, check->settings, "");
+	dq_call_function(psprintf("expect_%s", check->kind), target, check->name, check->settings, "");
 }
 
 static void
@@ -358,7 +206,7 @@ redeclare_check(void *arg)
 	const CheckDefinition *wanted = redeclaration->wanted;
 	DeclaredCheck *check;
 
-	call("drop_check", redeclaration->target, wanted->name, NIL, "");
+	dq_call_function("drop_check", redeclaration->target, wanted->name, NIL, "");
 	declare_check(redeclaration->target, wanted);
 	check = linitial(declared_checks(redeclaration->target, wanted->name));
 	redeclaration->differs = !DatumGetBool(DirectFunctionCall2(jsonb_eq, check->row,
@@ -377,7 +225,7 @@ import_check(Oid target, const CheckDefinition *wanted, const DeclaredCheck *dec
 
 	if (wanted == NULL)
 	{
-		call("drop_check", target, declared->name, NIL, "");
+		dq_call_function("drop_check", target, declared->name, NIL, "");
 		return "removed";
 	}
 	if (declared == NULL)
@@ -439,7 +287,7 @@ import_gate(void *arg)
 	import->gate = dq_open_gate(import->definition->target);
 	dq_push_context(&context, "importing gate %s", import->gate->name);
 	note_change(import, "gate", import->gate->name,
-				import_properties(import->gate, import->definition->settings));
+				dq_apply_properties(import->gate, import->definition->settings));
 	dq_pop_context(&context);
 	import_checks(import);
 }
@@ -457,6 +305,7 @@ dq_gate_import_gate(PG_FUNCTION_ARGS)
 	Import		import = {0};
 	ListCell   *lc;
 
+	dq_check_nargs(fcinfo, 2);
 	for (int i = 0; i < 2; i++)
 	{
 		if (PG_ARGISNULL(i))

@@ -1,0 +1,14 @@
+/*
+ * apply.h
+ *		Make the calls that bring a gate about as a document has it.
+ */
+#ifndef DQ_GATE_APPLY_H
+#define DQ_GATE_APPLY_H
+
+#include "types.h"
+
+extern void dq_call_function(const char *function, Oid target, const char *name,
+							 List *settings, const char *rest);
+extern const char *dq_apply_properties(const Gate *gate, List *settings);
+
+#endif							/* DQ_GATE_APPLY_H */
