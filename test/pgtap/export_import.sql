@@ -1,6 +1,6 @@
 -- rules as code: a gate leaves as a document and comes back as it was
 \ir include/helpers.sql
-SELECT plan(132);
+SELECT plan(137);
 
 CREATE SCHEMA "My Lake";
 CREATE TABLE "My Lake"."Parents" (id int, "Reg ion" text, UNIQUE (id, "Reg ion"));
@@ -175,6 +175,18 @@ ALTER TABLE one.lookup RENAME TO looked_up;
 CREATE TABLE one.lookup (id int);
 SELECT is(dq_gate.export_gate('t') #>> '{checks,3,arguments,ref_table}', 'one.looked_up', 'a table that was renamed is exported by its name of today');
 SELECT is(imported(jsonb_set(dq_gate.export_gate('t'), '{checks}', (dq_gate.export_gate('t') #> '{checks}') - 2 - 1 - 0), true), 'gate unchanged, expression removed, filter removed, query removed, ref unchanged', 'and is the same table');
+
+-- names of tables that look like numbers
+CREATE SCHEMA e; CREATE TABLE e.e1 (id int);
+SELECT is(imported('{"target": "n", "staging": "e.e1", "checks": [{"name": "c", "kind": "referential", "arguments": {"columns": ["id"], "ref_table": "e.e1"}}]}'), 'gate added, c added', 'a table e.e1');
+SELECT is(dq_gate.export_gate('n') #>> '{checks,0,arguments,ref_table}', 'e.e1', 'is no number');
+SELECT dq_gate.drop_gate('n') \g /dev/null
+-- temporary tables have the same name in every session
+CREATE TEMPORARY TABLE e (id int);
+SELECT is(imported('{"target": "n", "staging": "pg_temp.e", "checks": [{"name": "c", "kind": "referential", "arguments": {"columns": ["id"], "ref_table": "pg_temp.e"}}]}'), 'gate added, c added', 'temporary tables');
+SELECT is(dq_gate.export_gate('n'), '{"target": "public.n", "staging": "pg_temp.e", "checks": [{"name": "c", "kind": "referential", "arguments": {"action": "block", "columns": ["id"], "ref_table": "pg_temp.e"}}]}', 'are exported as such');
+SELECT is(imported(dq_gate.export_gate('n')), 'gate unchanged, c unchanged', 'and come back');
+SELECT dq_gate.drop_gate('n') \g /dev/null
 
 -- documents that are none
 UPDATE seen SET kept = kept();

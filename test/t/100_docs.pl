@@ -275,9 +275,9 @@ SELECT CASE relname WHEN 'run_summary' THEN 'publish' ELSE 'dq_gate.' || relname
 FROM pg_class c JOIN pg_attribute a ON attrelid = c.oid
 WHERE relnamespace = 'dq_gate'::regnamespace AND relkind IN ('r', 'v', 'c') AND attnum > 0 AND NOT attisdropped
 UNION ALL
-SELECT 'checks_of|' || name
+SELECT proname || '|' || name
 FROM pg_proc, unnest(proargnames, proargmodes) AS argument (name, mode)
-WHERE oid = 'dq_gate.checks_of'::regproc AND mode = 'o'
+WHERE oid IN ('dq_gate.checks_of'::regproc, 'dq_gate.import_gate'::regproc) AND mode = 'o'
 END
 	my @missing = grep {
 		my ($name, $column) = split /\|/;
