@@ -1,6 +1,6 @@
 -- rules as code: a gate leaves as a document and comes back as it was
 \ir include/helpers.sql
-SELECT plan(137);
+SELECT plan(138);
 
 CREATE SCHEMA "My Lake";
 CREATE TABLE "My Lake"."Parents" (id int, "Reg ion" text, UNIQUE (id, "Reg ion"));
@@ -186,6 +186,21 @@ CREATE TEMPORARY TABLE e (id int);
 SELECT is(imported('{"target": "n", "staging": "pg_temp.e", "checks": [{"name": "c", "kind": "referential", "arguments": {"columns": ["id"], "ref_table": "pg_temp.e"}}]}'), 'gate added, c added', 'temporary tables');
 SELECT is(dq_gate.export_gate('n'), '{"target": "public.n", "staging": "pg_temp.e", "checks": [{"name": "c", "kind": "referential", "arguments": {"action": "block", "columns": ["id"], "ref_table": "pg_temp.e"}}]}', 'are exported as such');
 SELECT is(imported(dq_gate.export_gate('n')), 'gate unchanged, c unchanged', 'and come back');
+SELECT dq_gate.drop_gate('n') \g /dev/null
+
+-- nothing that is planted in the search_path is called
+CREATE SCHEMA planted;
+CREATE FUNCTION planted.called(jsonb, jsonb) RETURNS bool LANGUAGE plpgsql AS $$ BEGIN RAISE 'called as %', current_user; END $$;
+CREATE FUNCTION planted.called(name, text) RETURNS bool LANGUAGE plpgsql AS $$ BEGIN RAISE 'called as %', current_user; END $$;
+CREATE FUNCTION planted.jsonb_to_record(jsonb) RETURNS record LANGUAGE plpgsql AS $$ BEGIN RAISE 'called as %', current_user; END $$;
+CREATE FUNCTION planted.expect_sql(target regclass, name text, expression text, action text) RETURNS text LANGUAGE plpgsql AS $$ BEGIN RAISE 'called as %', current_user; END $$;
+CREATE OPERATOR planted.= (leftarg = jsonb, rightarg = jsonb, function = planted.called);
+CREATE OPERATOR planted.= (leftarg = name, rightarg = text, function = planted.called);
+SELECT dq_gate.import_gate('{"target": "n", "checks": [{"name": "c", "kind": "sql", "arguments": {"expression": "id > 0", "tags": ["x"], "action": "warn"}}]}') \g /dev/null
+SET search_path = planted, pg_catalog, public;
+CREATE TABLE public.done AS SELECT change FROM dq_gate.import_gate(dq_gate.export_gate('public.n'));
+RESET search_path;
+SELECT is((SELECT string_agg(change, ' ') FROM done), 'unchanged unchanged', 'what is planted in the search_path is not called');
 SELECT dq_gate.drop_gate('n') \g /dev/null
 
 -- documents that are none
