@@ -56,6 +56,7 @@ dq_call_arguments(FunctionCallInfo fcinfo)
 {
 	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(fcinfo->flinfo->fn_oid));
 	StringInfoData sql;
+	StringInfoData missing;
 	List	   *texts = NIL;
 	Oid		   *types;
 	char	  **names;
@@ -72,6 +73,7 @@ dq_call_arguments(FunctionCallInfo fcinfo)
 	ReleaseSysCache(tuple);
 
 	initStringInfo(&sql);
+	initStringInfo(&missing);
 	for (int i = 0; i < count; i++)
 	{
 		Oid			typid = get_fn_expr_argtype(fcinfo->flinfo, i);
@@ -79,8 +81,13 @@ dq_call_arguments(FunctionCallInfo fcinfo)
 		bool		is_varlena;
 		char	   *text;
 
-		if (PG_ARGISNULL(i) || strcmp(names[i], "target") == 0 || strcmp(names[i], "name") == 0)
+		if (strcmp(names[i], "target") == 0 || strcmp(names[i], "name") == 0)
 			continue;
+		if (PG_ARGISNULL(i))
+		{
+			appendStringInfo(&missing, "%s%d", missing.len > 0 ? "," : "", i + 1);
+			continue;
+		}
 		/* a default that says nothing */
 		if (strcmp(names[i], "samples") == 0 && PG_GETARG_BOOL(i))
 			continue;
@@ -91,7 +98,12 @@ dq_call_arguments(FunctionCallInfo fcinfo)
 	}
 
 	values[0] = dq_text_array(texts);
-	dq_execute(psprintf("SELECT pg_catalog.jsonb_build_object(%s)", sql.data),
+	/* and those that are NULL where that is not the default */
+	dq_execute(psprintf("SELECT pg_catalog.jsonb_build_object(%s) || COALESCE((SELECT"
+						" pg_catalog.jsonb_object_agg(p.proargnames[n.no], NULL) FROM pg_catalog.pg_proc AS p,"
+						" pg_catalog.unnest('{%s}'::pg_catalog.int4[]) AS n (no) WHERE p.oid = %u"
+						" AND NOT pg_catalog.starts_with(pg_catalog.pg_get_function_arg_default(p.oid, n.no), 'NULL')), '{}')",
+						sql.data, missing.data, fcinfo->flinfo->fn_oid),
 			   1, argtypes, values, NULL, true);
 	arguments = datumCopy(dq_result_datum(0, 1, &isnull), false, -1);
 	dq_free_result();

@@ -575,6 +575,7 @@ judge_measured(const Audit *audit)
 	{
 		CheckResult *result = lfirst(lc);
 		QueryStep	step = {audit, result};
+		bool		found = false;
 		ListCell   *other;
 
 		if (!result->check->metric_of || !is_open(result))
@@ -583,11 +584,16 @@ judge_measured(const Audit *audit)
 		{
 			CheckResult *measured = lfirst(other);
 
-			if (strcmp(measured->check->name, result->check->metric_of) == 0 &&
-				!isnan(measured->measured))
+			if (strcmp(measured->check->name, result->check->metric_of) != 0)
+				continue;
+			found = true;
+			if (!isnan(measured->measured))
 				result->actual = psprintf("%.17g", measured->measured);
 		}
-		if (result->actual == NULL)
+		if (!found)
+			set_error(result, psprintf("there is no check %s any more",
+									   quote_identifier(result->check->metric_of)));
+		else if (result->actual == NULL)
 			result->message = psprintf("check %s has measured nothing",
 									   quote_identifier(result->check->metric_of));
 		else

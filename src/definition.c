@@ -204,20 +204,25 @@ table_by_name(const char *name)
 	return RangeVarGetRelid(makeRangeVarFromNameList(names), NoLock, false);
 }
 
-/* One argument of a function from the member of an object */
+/*
+ * One argument of a function from the member of an object.  NULL is worth
+ * saying where leaving it out says something else.
+ */
 static Setting *
-read_setting(Member *member, Oid typid, const char *what)
+read_setting(Member *member, Oid typid, bool may_be_null, const char *what)
 {
 	Setting    *setting = palloc0(sizeof(Setting));
 	const char *expected = json_mismatch(typid, &member->value);
 	DqErrorContext context;
 
-	if (expected)
-		refuse_type(what, expected, &member->value);
-	dq_push_context(&context, "%s", what);
 	setting->name = member->key;
 	setting->typid = typid;
 	setting->json_type = member->value.type;
+	if (member->value.type == jbvNull && may_be_null)
+		return setting;
+	if (expected)
+		refuse_type(what, expected, &member->value);
+	dq_push_context(&context, "%s", what);
 	setting->text = value_text(&member->value);
 	if (typid == REGCLASSOID)
 	{
@@ -254,6 +259,7 @@ read_arguments(JsonbContainer *object, const Signature *signature, const char *k
 					 errhint("A check of type \"%s\" takes %s.", kind,
 							 dq_list_arguments(signature->names, elsewhere))));
 		settings = lappend(settings, read_setting(member, typid,
+												  dq_has_default(signature, member->key),
 												  psprintf("argument \"%s\" of %s", member->key, of)));
 	}
 	return settings;
@@ -393,7 +399,7 @@ dq_read_definition(Jsonb *document)
 					 errhint("There are %s and \"checks\".", dq_list_arguments(signature->names, none))));
 		else if (strcmp(member->key, "target") != 0)
 			definition->settings = lappend(definition->settings,
-										   read_setting(member, typid,
+										   read_setting(member, typid, false,
 														psprintf("key \"%s\" of %s", member->key, of)));
 	}
 
@@ -426,8 +432,11 @@ dq_find_setting(List *settings, const char *name)
 char *
 dq_setting_sql(const Setting *setting)
 {
-	char	   *literal = dq_literal(setting->text);
+	char	   *literal;
 
+	if (setting->json_type == jbvNull)
+		return "NULL";
+	literal = dq_literal(setting->text);
 	if (setting->typid != ANYOID)
 		return literal;
 	switch (setting->json_type)

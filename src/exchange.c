@@ -23,6 +23,7 @@
 #include "definition.h"
 #include "error_context.h"
 #include "gate.h"
+#include "kinds/kinds.h"
 #include "spi_util.h"
 
 PG_FUNCTION_INFO_V1(dq_gate_export_gate);
@@ -38,7 +39,7 @@ PG_FUNCTION_INFO_V1(dq_gate_import_gate);
 /* The call that declared a check; a table may have been renamed since */
 #define ARGUMENTS_SQL \
 	"CASE WHEN c.ref_table IS NULL THEN c.arguments ELSE c.arguments ||" \
-	" pg_catalog.jsonb_build_object('ref_table', " TABLE_NAME_SQL("c.ref_table") ") END"
+	" pg_catalog.jsonb_build_object(CASE WHEN c.arguments OPERATOR(pg_catalog.?) 'source_table' THEN 'source_table' ELSE 'ref_table' END, " TABLE_NAME_SQL("c.ref_table") ") END"
 
 /* What became of the gate or of a check */
 typedef struct Change
@@ -102,6 +103,7 @@ dq_gate_export_gate(PG_FUNCTION_ARGS)
 						 quote_literal_cstr(gate->name))));
 
 	dq_assume(&saved, dq_extension_owner(), PHASE_LOG);
+	/* what is NULL is left out, but for an argument that is NULL on purpose */
 	dq_execute("SELECT pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object("
 			   " 'target', " TABLE_NAME_SQL("g.target") ","
 			   " 'staging', " TABLE_NAME_SQL("g.staging") ","
@@ -248,9 +250,12 @@ note_change(Import *import, const char *object, const char *name, const char *wh
 	import->changes = lappend(import->changes, change);
 }
 
-/* All checks that are wanted or there, by name */
+/*
+ * The checks that are wanted or there, by name: those that stand for
+ * themselves, or those that are about what others measure.
+ */
 static void
-import_checks(Import *import)
+import_checks(Import *import, bool about_others)
 {
 	List	   *wanted = import->definition->checks;
 	List	   *declared = declared_checks(import->gate->target, NULL);
@@ -263,18 +268,33 @@ import_checks(Import *import)
 		DeclaredCheck *have = d < list_length(declared) ? list_nth(declared, d) : NULL;
 		int			order = want == NULL ? 1 : have == NULL ? -1 : strcmp(want->name, have->name);
 		const char *name = order <= 0 ? want->name : have->name;
+		bool		is_about_others = order <= 0 && strcmp(want->kind, dq_kind_metric.name) == 0;
 		DqErrorContext context;
 
 		CHECK_FOR_INTERRUPTS();
-		dq_push_context(&context, "importing check %s",
-						psprintf("%s of gate %s", quote_identifier(name), import->gate->name));
-		note_change(import, "check", name,
-					import_check(import->gate->target, order <= 0 ? want : NULL,
-								 order >= 0 ? have : NULL));
-		dq_pop_context(&context);
+		if (is_about_others == about_others)
+		{
+			dq_push_context(&context, "importing check %s",
+							psprintf("%s of gate %s", quote_identifier(name), import->gate->name));
+			note_change(import, "check", name,
+						import_check(import->gate->target, order <= 0 ? want : NULL,
+									 order >= 0 ? have : NULL));
+			dq_pop_context(&context);
+		}
 		w += order <= 0;
 		d += order >= 0;
 	}
+}
+
+/* The gate first, then its checks by name */
+static int
+compare_changes(const ListCell *a, const ListCell *b)
+{
+	const Change *one = lfirst(a);
+	const Change *other = lfirst(b);
+	int			order = strcmp(other->object, one->object);
+
+	return order != 0 ? order : strcmp(one->name, other->name);
 }
 
 static void
@@ -289,7 +309,9 @@ import_gate(void *arg)
 	note_change(import, "gate", import->gate->name,
 				dq_apply_properties(import->gate, import->definition->settings));
 	dq_pop_context(&context);
-	import_checks(import);
+	import_checks(import, false);
+	import_checks(import, true);
+	list_sort(import->changes, compare_changes);
 }
 
 /*

@@ -26,7 +26,9 @@ dq_load_signatures(void)
 
 	dq_assume(&saved, GetUserId(), PHASE_AUDIT);
 	count = dq_execute("SELECT proname::pg_catalog.text, proargnames, proargtypes::pg_catalog.oid[],"
-					   " (pronargs - pronargdefaults)::pg_catalog.int8"
+					   " (pronargs - pronargdefaults)::pg_catalog.int8,"
+					   " ARRAY(SELECT proargnames[i] FROM pg_catalog.generate_series(1, pronargs) AS i"
+					   " WHERE NOT pg_catalog.starts_with(pg_catalog.pg_get_function_arg_default(oid, i), 'NULL'))"
 					   " FROM pg_catalog.pg_proc"
 					   " WHERE pronamespace = '" DQ_SCHEMA "'::pg_catalog.regnamespace"
 					   " AND (proname = 'create_gate' OR pg_catalog.starts_with(proname::pg_catalog.text, 'expect_'))"
@@ -46,6 +48,7 @@ dq_load_signatures(void)
 		signature->types = palloc(sizeof(Oid) * Max(1, n));
 		for (int i = 0; i < n; i++)
 			signature->types[i] = DatumGetObjectId(types[i]);
+		signature->defaulted = dq_text_list(dq_result_datum(row, 5, &isnull));
 		signature->required = (int) dq_result_int64(row, 4, 0);
 		signatures = lappend(signatures, signature);
 	}
@@ -81,6 +84,13 @@ dq_argument_type(const Signature *signature, const char *name)
 			return signature->types[foreach_current_index(lc)];
 	}
 	return InvalidOid;
+}
+
+/* Whether an argument has a default other than NULL */
+bool
+dq_has_default(const Signature *signature, const char *name)
+{
+	return dq_has_name(signature->defaulted, name);
 }
 
 /* Names for a hint, but for those that stand elsewhere in the document */

@@ -32,7 +32,7 @@ control_totals_compile(Check *check, const ColumnMap *map)
 	check->rule = psprintf("%s as %s%s%s",
 						   names == NIL ? "number of rows" :
 						   psprintf("number of rows and sums of %s", dq_list_names(names)),
-						   query ? psprintf("from: %s", dq_param(check->params, "query")) : "given with the call",
+						   query ? psprintf("in: %s", dq_param(check->params, "query")) : "given with the call",
 						   tolerance ? ", give or take " : "", tolerance ? tolerance : "");
 	check->complaint = "totals differ";
 	if (!dq_usable_columns(check, map) || !OidIsValid(map->staging))
@@ -42,7 +42,7 @@ control_totals_compile(Check *check, const ColumnMap *map)
 	/* a sender need not say how many rows there are, but is held to it */
 	names = lcons(DQ_ROW_COUNT, names);
 	if (query)
-		wanted = psprintf("SELECT pg_catalog.count(*), (pg_catalog.array_agg(pg_catalog.to_jsonb(m)))[1]"
+		wanted = psprintf("SELECT pg_catalog.count(*), (pg_catalog.array_agg(pg_catalog.to_jsonb(m.*)))[1]"
 						  " FROM (%s) AS m", query);
 	else
 		wanted = psprintf("SELECT pg_catalog.count(*), (pg_catalog.array_agg(m.totals))[1]"

@@ -243,10 +243,11 @@ dq_gate_expect_metric(PG_FUNCTION_ARGS)
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("a metric that is what another check measures does not take a filter"),
 					 errhint("Give check %s the filter.", quote_identifier(metric))));
-		if (other->metric_of != NULL)
+		if (other->kind == &dq_kind_metric)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("check %s is about what another check measures itself", quote_identifier(metric))));
+					 errmsg("check %s is about a metric itself", quote_identifier(metric)),
+					 errhint("Name its metric.")));
 		decl->params = dq_set_param(decl->params, "metric_of", metric);
 	}
 	else

@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
 #include "utils/builtins.h"
 
 #include "columns.h"
@@ -95,6 +96,7 @@ Datum
 dq_gate_expect_null_rate(PG_FUNCTION_ARGS)
 {
 	Declaration *decl = dq_begin_declaration(fcinfo, 0, &dq_kind_null_rate);
+	Identity	saved;
 
 	if (PG_ARGISNULL(1))
 		ereport(ERROR,
@@ -105,8 +107,11 @@ dq_gate_expect_null_rate(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("max_null_rate cannot be %g", PG_GETARG_FLOAT8(1)),
 				 errhint("It is a rate from 0 to 1, such as 0.01 for one row in a hundred.")));
+	/* with all its digits, whatever the session shows */
+	dq_assume(&saved, GetUserId(), PHASE_EVIDENCE);
 	decl->params = dq_set_param(decl->params, "max_null_rate",
 								DatumGetCString(DirectFunctionCall1(float8out, PG_GETARG_DATUM(1))));
+	dq_resume(&saved);
 	decl->params = dq_set_param(decl->params, "percent", psprintf("%g%%", PG_GETARG_FLOAT8(1) * 100));
 	if (!PG_ARGISNULL(2))
 		dq_declare_columns(decl, dq_required_names(fcinfo, 2, "columns"));

@@ -49,7 +49,7 @@ query_compile(Check *check, const ColumnMap *map)
 	check->rule = psprintf("no rows from: %s", dq_param(check->params, "query"));
 	check->complaint = "found by the query";
 	check->probe_sql = psprintf("SELECT pg_catalog.count(*) FROM (%s) AS found", query);
-	check->sample_sql = psprintf("SELECT pg_catalog.to_jsonb(found) AS dq_sample FROM (%s) AS found",
+	check->sample_sql = psprintf("SELECT pg_catalog.to_jsonb(found.*) AS dq_sample FROM (%s) AS found",
 								 query);
 }
 

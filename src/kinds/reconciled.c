@@ -27,8 +27,8 @@ lacking_sql(const char *columns, const char *source, const char *condition,
 static char *
 some_sql(const char *side)
 {
-	return psprintf("COALESCE((SELECT pg_catalog.jsonb_build_object(%1$s, pg_catalog.jsonb_agg(pg_catalog.to_jsonb(s)))"
-					" FROM (SELECT * FROM %2$s LIMIT %3$d) AS s WHERE k.%2$s > 0), '{}')",
+	return psprintf("CASE WHEN k.%2$s > 0 THEN pg_catalog.jsonb_build_object(%1$s, (SELECT pg_catalog.jsonb_agg(pg_catalog.to_jsonb(s.*))"
+					" FROM (SELECT * FROM %2$s LIMIT %3$d) AS s)) ELSE '{}' END",
 					dq_literal(side), side, DQ_SAMPLE_ROWS);
 }
 
@@ -157,12 +157,17 @@ Datum
 dq_gate_expect_reconciled(PG_FUNCTION_ARGS)
 {
 	Declaration *decl = dq_begin_declaration(fcinfo, 0, &dq_kind_reconciled);
-	List	   *keys = PG_ARGISNULL(2) ? dq_column_names(decl->map->key) :
-		dq_text_list(PG_GETARG_DATUM(2));
+	List	   *keys = NIL;
 	List	   *sums = PG_ARGISNULL(3) ? NIL : dq_required_names(fcinfo, 3, "sums");
-	List	   *columns = list_copy(keys);
+	List	   *columns;
 	ListCell   *lc;
 
+	if (PG_ARGISNULL(2))
+		keys = dq_column_names(decl->map->key);
+	/* no columns at all: the rows and the sums are enough */
+	else if (dq_text_list(PG_GETARG_DATUM(2)) != NIL)
+		keys = dq_required_names(fcinfo, 2, "key");
+	columns = list_copy(keys);
 	dq_declare_columns(decl, sums);
 	dq_require_sums(decl, sums);
 	dq_declare_columns(decl, keys);

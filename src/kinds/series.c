@@ -12,6 +12,7 @@
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/parsenodes.h"
+#include "nodes/primnodes.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
@@ -196,36 +197,58 @@ declared_step(const char *text, Oid base)
 	return step;
 }
 
+/* A literal as the column would understand it, where it has no time zone in UTC */
+static char *
+end_literal(char *text, Oid base)
+{
+	ErrorData  *error;
+	Datum		value;
+	Identity	saved;
+	bool		known;
+
+	dq_assume(&saved, GetUserId(), PHASE_EVIDENCE);
+	dq_pin_setting("TimeZone", "UTC");
+	known = dq_try_value(base, &text, &value, &error);
+	dq_resume(&saved);
+	if (!known)
+		ReThrowError(error);
+	return psprintf("%s::%s", dq_literal(text), dq_type_sql(base, -1));
+}
+
 /* An end of the series: an expression that stands for itself */
 static void
 declare_end(Declaration *decl, FunctionCallInfo fcinfo, int arg, const char *name, Oid base)
 {
-	char	   *text = dq_optional_text(fcinfo, arg);
+	char	   *typed = dq_optional_text(fcinfo, arg);
 	DqErrorContext context;
 	Query	   *query;
+	Node	   *expression;
 	Oid			type;
 	List	   *columns;
 	char	   *resolved;
 
-	if (text == NULL)
+	if (typed == NULL)
 		return;
 	dq_push_context(&context, "argument %s_", name);
-	query = (Query *) dq_parse_scalar(text);
-	type = getBaseType(exprType((Node *) linitial_node(TargetEntry, query->targetList)->expr));
-	if (type != TEXTOID && (is_whole_number(base) ? !is_whole_number(type) : !is_time(type)))
+	query = (Query *) dq_parse_scalar(typed);
+	expression = (Node *) linitial_node(TargetEntry, query->targetList)->expr;
+	type = getBaseType(exprType(expression));
+	if (type == TEXTOID && IsA(expression, Const) && !((Const *) expression)->constisnull)
+	{
+		resolved = end_literal(TextDatumGetCString(((Const *) expression)->constvalue), base);
+		decl->params = dq_set_param(decl->params, name, typed);
+		decl->params = dq_set_param(decl->params, psprintf("%s_resolved", name), scaled_sql(resolved, base));
+		dq_pop_context(&context);
+		return;
+	}
+	if ((is_whole_number(base) ? !is_whole_number(type) : !is_time(type)))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("an end of the series cannot be of type %s, since column %s is of type %s",
 						format_type_be(type), quote_identifier(linitial(decl->columns)),
 						format_type_be(base))));
 	resolved = psprintf("(%s)", dq_declare_meaning(decl, "an end of the series", (Node *) query, &columns));
-	if (type == TEXTOID)
-	{
-		/* a literal that the column itself would understand */
-		resolved = psprintf("%s::%s", resolved, dq_type_sql(base, -1));
-		type = base;
-	}
-	decl->params = dq_set_param(decl->params, name, text);
+	decl->params = dq_set_param(decl->params, name, typed);
 	decl->params = dq_set_param(decl->params, psprintf("%s_resolved", name), scaled_sql(resolved, type));
 	dq_pop_context(&context);
 }

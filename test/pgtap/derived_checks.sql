@@ -25,6 +25,7 @@ CREATE TABLE orders_staging (
 SELECT bag_eq($$ SELECT check_name, check_type, columns, action, nulls FROM dq_gate.checks_of('orders', 'orders_staging') $$,
 	$$ VALUES ('not_empty', 'not_empty', '{}'::text[], 'block', NULL),
 		('schema_contract', 'schema_contract', '{}', 'block', NULL),
+		('volume', 'volume', '{}', 'block', NULL),
 		('key_unique', 'unique', '{id}', 'block', 'pass'),
 		('id_not_null', 'not_null', '{id}', 'block', 'fail'),
 		('code_type_fit', 'type_fit', '{code}', 'block', 'pass'),

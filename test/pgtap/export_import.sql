@@ -53,6 +53,12 @@ SELECT dq_gate.expect_accepted_values(target(), 'code', ARRAY['', 'a,b', '{c}', 
 	dq_gate.expect_sql(target(), 'rule', $$total > 0 OR EXISTS (SELECT FROM "My Lake"."Parents" p WHERE p.id = batch.id)$$), dq_gate.expect_query(target(), 'query', 'SELECT id FROM "My Lake"."Parents" WHERE id < 0', max_rows => 2),
 	dq_gate.expect_compare(target(), 'low', '<=', 'high', tags => '{}'), dq_gate.expect_not_future(target(), 'at', tolerance => '1 day 02:00'), dq_gate.expect_row_count(target(), min => 3000000000, action => 'skip'),
 	dq_gate.expect_aggregate(target(), 'mean', 'avg(total)', min => 0.10, max => 12345678901234567890.5), dq_gate.expect_freshness(target(), 'at', '26:00:00', action => 'declare') \g /dev/null
+SELECT dq_gate.expect_type_fit(target(), 'code', action => 'quarantine'), dq_gate.expect_constraint(target(), 'Or"ders_pkey', action => 'quarantine'),
+	dq_gate.expect_within(target(), 'at', '1 mon 2 days', reference => 'as_of'), dq_gate.expect_null_rate(target(), 0.25, '{code,"Reg ion"}'), dq_gate.expect_distinct(target(), '{"Reg ion",code}', 1, 20, max_distinct_rate => 0.5),
+	dq_gate.expect_row_count_match(target(), '"My Lake"."Parents"', 0.5, 1.50, ref_filter => $$"Reg ion" <> 'it''s'$$, filter => 'id > 0'), dq_gate.expect_schema(target(), '{id,"Reg ion"}', '{integer,"character varying(5)"}', 'at_least', true),
+	dq_gate.expect_control_totals(target(), '{total}', 'SELECT count(*) AS row_count, 1 AS total FROM "My Lake"."Parents"', 0.01), dq_gate.expect_reconciled(target(), '"My Lake"."Parents"', '{id}', '{id}', 'id > 0'),
+	dq_gate.expect_series(target(), 'at', '1 hour 30 min', 'dq_gate.as_of()', $$'2020-02-03'$$, '{"Reg ion"}'), dq_gate.expect_volume(target(), 0.25, NULL, 20, 3, 'weekday'),
+	dq_gate.expect_metric(target(), 'usual', 'avg(total)', 'zscore', NULL, 2.5, min_spread => 0.02), dq_gate.expect_metric(target(), 'often missing', 'digits', 'bounds', max => 0.5) \g /dev/null
 CREATE TABLE seen AS SELECT dq_gate.export_gate(target()) AS document, kept(), meant();
 
 SELECT is((SELECT string_agg(kind, ', ') FROM (SELECT substr(proname, 8) AS kind FROM pg_proc WHERE pronamespace = 'dq_gate'::regnamespace AND proname LIKE 'expect\_%'
@@ -63,14 +69,14 @@ SELECT is((SELECT document - 'checks' FROM seen),
 	'the gate is exported with what is set');
 SELECT is((SELECT jsonb_agg(c -> 'name') FROM seen, jsonb_array_elements(document -> 'checks') c), (SELECT jsonb_agg(name ORDER BY name COLLATE "C") FROM dq_gate.checks), 'its checks in the order of their names');
 SELECT is((SELECT c FROM seen, jsonb_array_elements(document -> 'checks') c WHERE c ->> 'name' = 'id_Reg ion_referential'),
-	'{"name": "id_Reg ion_referential", "kind": "referential", "arguments": {"columns": ["id", "Reg ion"], "ref_table": "\"My Lake\".\"Parents\"", "ref_columns": ["id", "Reg ion"], "action": "block"}}', 'each with the call that declared it');
+	'{"name": "id_Reg ion_referential", "kind": "referential", "arguments": {"columns": ["id", "Reg ion"], "ref_table": "\"My Lake\".\"Parents\"", "ref_columns": ["id", "Reg ion"], "match": "simple", "action": "block"}}', 'each with the call that declared it');
 SELECT is((SELECT c -> 'arguments' FROM seen, jsonb_array_elements(document -> 'checks') c WHERE c ->> 'name' = 'digits'),
 	'{"column_name": "total", "min": -123456789012345678901234567890.123456789012345678901234567890, "max": 10000000000000000000000000000000000000000, "action": "block"}', 'numbers with all their digits');
 SELECT is((SELECT c #>> '{arguments,min}' FROM seen, jsonb_array_elements(document -> 'checks') c WHERE c ->> 'name' = 'scale'), '5.00', 'and their scale');
 SELECT doesnt_match((SELECT document::text FROM seen), 'dq_tester|run_as|created|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d', 'nothing of who and when');
 
 -- round trip
-SELECT is((SELECT counted(document) FROM seen), '28 unchanged', 'what was exported changes nothing');
+SELECT is((SELECT counted(document) FROM seen), '41 unchanged', 'what was exported changes nothing');
 SELECT is(kept(), (SELECT kept FROM seen), 'and leaves all as it is, created_at as well');
 SET search_path = pg_catalog, public;
 SET DateStyle = 'SQL, DMY';
@@ -78,14 +84,14 @@ SET IntervalStyle = 'sql_standard';
 SET extra_float_digits = -15;
 SET standard_conforming_strings = off;
 SELECT public.is(dq_gate.export_gate(public.target()), (SELECT document FROM public.seen), 'the settings of the session do not matter to the document');
-SELECT public.is((SELECT public.counted(document) FROM public.seen), '28 unchanged', 'nor to what it is');
+SELECT public.is((SELECT public.counted(document) FROM public.seen), '41 unchanged', 'nor to what it is');
 RESET ALL;
 SELECT dq_gate.drop_gate(target()) \g /dev/null
-SELECT is((SELECT counted(document) FROM seen), '28 added', 'after the gate was dropped it comes back');
+SELECT is((SELECT counted(document) FROM seen), '41 added', 'after the gate was dropped it comes back');
 SELECT is(meant(), (SELECT meant FROM seen), 'as it was');
 SELECT is(dq_gate.export_gate(target()), (SELECT document FROM seen), 'and is exported as it was');
-SELECT is((SELECT counted(document) FROM seen), '28 unchanged', 'a second import changes nothing');
-SELECT is((SELECT counted(document - 'checks') FROM seen), '27 removed, 1 unchanged', 'no checks are none');
+SELECT is((SELECT counted(document) FROM seen), '41 unchanged', 'a second import changes nothing');
+SELECT is((SELECT counted(document - 'checks') FROM seen), '40 removed, 1 unchanged', 'no checks are none');
 SELECT is(dq_gate.export_gate(target()) -> 'checks', '[]', 'which is what is exported then');
 SELECT dq_gate.drop_gate(target()) \g /dev/null
 
@@ -184,7 +190,7 @@ SELECT dq_gate.drop_gate('n') \g /dev/null
 -- temporary tables have the same name in every session
 CREATE TEMPORARY TABLE e (id int);
 SELECT is(imported('{"target": "n", "staging": "pg_temp.e", "checks": [{"name": "c", "kind": "referential", "arguments": {"columns": ["id"], "ref_table": "pg_temp.e"}}]}'), 'gate added, c added', 'temporary tables');
-SELECT is(dq_gate.export_gate('n'), '{"target": "public.n", "staging": "pg_temp.e", "checks": [{"name": "c", "kind": "referential", "arguments": {"action": "block", "columns": ["id"], "ref_table": "pg_temp.e"}}]}', 'are exported as such');
+SELECT is(dq_gate.export_gate('n'), '{"target": "public.n", "staging": "pg_temp.e", "checks": [{"name": "c", "kind": "referential", "arguments": {"match": "simple", "action": "block", "columns": ["id"], "ref_table": "pg_temp.e"}}]}', 'are exported as such');
 SELECT is(imported(dq_gate.export_gate('n')), 'gate unchanged, c unchanged', 'and come back');
 SELECT dq_gate.drop_gate('n') \g /dev/null
 

@@ -16,16 +16,16 @@ CREATE FUNCTION drop_all(target regclass) RETURNS void LANGUAGE sql AS
 -- every kind of rule about rows, with the same filter
 CREATE FUNCTION declare_all(action text, filter text) RETURNS void LANGUAGE sql AS $$
 	SELECT dq_gate.expect_not_null('t', 'v', action, filter => filter, name => 'r01'),
-		dq_gate.expect_range('t', 'v', 0, 10, action, filter => filter, name => 'r02'),
-		dq_gate.expect_accepted_values('t', 'v', '{1,2}', action, filter => filter, name => 'r03'),
-		dq_gate.expect_rejected_values('t', 'v', '{-5}', action, filter => filter, name => 'r04'),
+		dq_gate.expect_range('t', 'v', 0, 10, action => action, filter => filter, name => 'r02'),
+		dq_gate.expect_accepted_values('t', 'v', '{1,2}', action => action, filter => filter, name => 'r03'),
+		dq_gate.expect_rejected_values('t', 'v', '{-5}', action => action, filter => filter, name => 'r04'),
 		dq_gate.expect_pattern('t', 'c', '^.$', action, filter => filter, name => 'r05'),
 		dq_gate.expect_like('t', 'c', '_', action, filter => filter, name => 'r06'),
 		dq_gate.expect_length('t', 'c', 1, 2, action, filter => filter, name => 'r07'),
-		dq_gate.expect_unique('t', '{w}', action, filter => filter, name => 'r08'),
-		dq_gate.expect_referential('t', '{v}', 'ref', NULL, action, filter => filter, name => 'r09'),
-		dq_gate.expect_sql('t', 'r10', 'v > 0', action, filter => filter, nulls => 'pass'),
-		dq_gate.expect_sql('t', 'r11', 'v > 0', action, filter => filter)
+		dq_gate.expect_unique('t', '{w}', action => action, filter => filter, name => 'r08'),
+		dq_gate.expect_referential('t', '{v}', 'ref', NULL, action => action, filter => filter, name => 'r09'),
+		dq_gate.expect_sql('t', 'r10', 'v > 0', action => action, filter => filter, nulls => 'pass'),
+		dq_gate.expect_sql('t', 'r11', 'v > 0', action => action, filter => filter)
 $$;
 SELECT declare_all('warn', $$ country = 'BR' $$) \g /dev/null
 SELECT is(outcome(dq_gate.publish('s', 't')), 'published 8: 8 inserted', 'only rows that the filter picks count, with action warn');

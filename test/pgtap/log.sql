@@ -20,14 +20,14 @@ SELECT ok((SELECT duration >= '0' AND duration < '1 minute' FROM answer), 'and h
 SELECT results_eq('SELECT run_id, batch_id, verdict, passed, published, row_count, inserted, updated, unchanged, deleted, quarantined, dropped, checks_failed, failures, duration FROM dq_gate.runs', 'TABLE answer',
 	'which is what the log says');
 SELECT results_eq('SELECT target, gate, staging, as_of, checks_run, error, error_sqlstate, quarantine, layer, owner, called_by, run_as, backend_pid, application_name FROM dq_gate.runs',
-	$$ VALUES ('t'::regclass, 'public.t', 'public.s', date '2020-02-29', 6, NULL, NULL, 'dq_quarantine.t', NULL, 'team', name 'dq_tester', name 'dq_tester', pg_backend_pid(), 'nightly load') $$,
+	$$ VALUES ('t'::regclass, 'public.t', 'public.s', date '2020-02-29', 7, NULL, NULL, 'dq_quarantine.t', NULL, 'team', name 'dq_tester', name 'dq_tester', pg_backend_pid(), 'nightly load') $$,
 	'with who, what and for which day');
 SELECT ok((SELECT started_at <= clock_timestamp() AND audit_time >= '0' AND publish_time >= '0' AND audit_time + publish_time <= duration FROM dq_gate.runs), 'and the times of its parts');
 SELECT ok((SELECT started_at > now() - interval '1 minute' FROM dq_gate.runs), 'from when it was');
 
 -- results
-SELECT is((SELECT count(*) FROM dq_gate.results_of(last_run())), 6::bigint, 'each check has a result');
-SELECT results_eq('SELECT check_no FROM dq_gate.results_of(last_run())', 'SELECT generate_series(1, 6)', 'in the order of the checks');
+SELECT is((SELECT count(*) FROM dq_gate.results_of(last_run())), 7::bigint, 'each check has a result');
+SELECT results_eq('SELECT check_no FROM dq_gate.results_of(last_run())', 'SELECT generate_series(1, 7)', 'in the order of the checks');
 SELECT results_eq($$ SELECT check_type, columns, action, owner, origin, status, passed, examined_rows, failing_rows, null_rows FROM dq_gate.results_of(last_run()) WHERE check_name = 'v_range' $$,
 	$$ VALUES ('range', '{v}'::text[], 'quarantine', 'v-team', 'declared', 'failed', false, 21::bigint, 10::bigint, 1::bigint) $$, 'that of a range');
 SELECT results_eq($$ SELECT expected_value, actual_value, threshold FROM dq_gate.results_of(last_run()) WHERE check_name = 'v_range' $$,
@@ -37,7 +37,7 @@ SELECT ok((SELECT bool_and((x ->> 'v')::int < 0 AND (x ->> 'id')::int = -(x ->> 
 	FROM dq_gate.results_of(last_run()), jsonb_array_elements(sample) x WHERE check_name = 'v_range'), 'that failed, as their key and the column');
 SELECT results_eq($$ SELECT status, failing_rows, null_rows FROM dq_gate.results_of(last_run()) WHERE check_name = 'short' $$, $$ VALUES ('failed', 20::bigint, 1::bigint) $$, 'that of a rule');
 SELECT ok((SELECT max(length(x ->> 'big')) = 100 FROM dq_gate.results_of(last_run()), jsonb_array_elements(sample) x WHERE check_name = 'short'), 'long values are cut in a sample');
-SELECT results_eq($$ SELECT check_name FROM dq_gate.results_of(last_run()) WHERE owner = 'team' ORDER BY check_no $$, $$ VALUES ('not_empty'), ('schema_contract'), ('key_unique'), ('id_not_null'), ('short') $$,
+SELECT results_eq($$ SELECT check_name FROM dq_gate.results_of(last_run()) WHERE owner = 'team' ORDER BY check_no $$, $$ VALUES ('not_empty'), ('schema_contract'), ('volume'), ('key_unique'), ('id_not_null'), ('short') $$,
 	'a check without an owner has that of the gate');
 SELECT is((SELECT passed FROM dq_gate.results_of(last_run()) WHERE check_name = 'key_unique'), true, 'passed is passed');
 SELECT is((SELECT sample FROM dq_gate.results_of(last_run()) WHERE check_name = 'key_unique'), NULL, 'and has no sample');
@@ -59,7 +59,7 @@ SELECT is((SELECT as_of FROM dq_gate.runs WHERE run_id = last_run()), NULL, 'its
 SELECT is((SELECT verdict || ' ' || published FROM dq_gate.audit('s', 't', batch_id => 'dry', as_of => '2020-03-01')), 'audited false', 'an audit');
 SELECT results_eq('SELECT batch_id, as_of, verdict, passed, published, row_count, quarantined, publish_time, checks_failed FROM dq_gate.runs WHERE run_id = last_run()',
 	$$ VALUES ('dry', date '2020-03-01', 'audited', true, false, 21::bigint, 0::bigint, NULL::interval, 2) $$, 'is logged as one');
-SELECT is((SELECT count(*) FROM dq_gate.results_of(last_run())), 6::bigint, 'with its results');
+SELECT is((SELECT count(*) FROM dq_gate.results_of(last_run())), 7::bigint, 'with its results');
 SELECT is_empty('SELECT 1 FROM dq_quarantine.t WHERE run_id = last_run()', 'and nothing in quarantine');
 UPDATE s SET id = 1;
 SELECT is((SELECT verdict || ' ' || passed FROM dq_gate.audit('s', 't')), 'audited false', 'one that found what blocks says that it did not pass');

@@ -10,6 +10,8 @@ CREATE TABLE t (
 );
 CREATE TABLE s (note text, n text, w int, v int, code text, b text, a int, no int);
 ALTER TABLE s DROP no;
+-- random batches have no usual size
+SELECT dq_gate.expect_volume('t', action => 'declare') \g /dev/null
 SELECT dq_gate.expect_range('t', 'v', min => 0, action => 'quarantine') \g /dev/null
 SELECT dq_gate.expect_sql('t', 'together', 'v + w < 12', action => 'quarantine') \g /dev/null
 SELECT dq_gate.expect_sql('t', 'either', 'v > 3 OR w > 3', action => 'quarantine', nulls => 'pass') \g /dev/null
@@ -127,7 +129,7 @@ SELECT is_empty($$ SELECT 1 FROM dq_gate.results WHERE failing_rows > examined_r
 
 -- batches that are good as a whole: the target becomes the last image of each key
 TRUNCATE t;
-SELECT dq_gate.drop_gate('t') \g /dev/null
+SELECT dq_gate.drop_gate('t'), dq_gate.expect_volume('t', action => 'declare') \g /dev/null
 CREATE TABLE history (no int, a int, b text, v int);
 INSERT INTO history SELECT batch, key / 3, chr(97 + key % 3), (key * batch) % 4 FROM generate_series(1, 12) batch, generate_series(0, 29) key WHERE (key * 7 + batch * 5) % 11 < 6;
 \o /dev/null

@@ -32,7 +32,8 @@ SELECT results_eq(
 		('not_empty', 'not_empty', 'at least 1 row', 'block', NULL, NULL, NULL, 'gate'),
 		('schema_contract', 'schema_contract', 'staged columns exist in the target, with types that it takes; required columns are staged', 'block', NULL, NULL, NULL, 'columns of the target'),
 		('v_not_null', 'not_null', 'v is not NULL', 'block', 'fail', NULL, NULL, 'NOT NULL of column v'),
-		('v_range', 'range', 'v between 0 and 9', 'warn', 'pass', 'id > 0', 'block above 5 rows', 'declared')$$,
+		('v_range', 'range', 'v between 0 and 9', 'warn', 'pass', 'id > 0', 'block above 5 rows', 'declared'),
+		('volume', 'volume', 'number of rows between 0.5 and 2.0 times the median of the last 14 batches', 'block', NULL, NULL, NULL, 'earlier batches')$$,
 	'rules_of shows them');
 
 -- each property of a rule counts
@@ -57,7 +58,7 @@ SELECT dq_gate.expect_range('ruled', 'v', min => 0, max => 9, action => 'warn', 
 SELECT is(hash(), (SELECT hash FROM seen WHERE what = 'declared'), 'the same again');
 
 SELECT is((SELECT count(*)::int FROM dq_gate.rules_of(
-		(SELECT min(run_id) FROM dq_gate.runs WHERE rules_hash = (SELECT hash FROM seen WHERE what = 'derived')))), 5,
+		(SELECT min(run_id) FROM dq_gate.runs WHERE rules_hash = (SELECT hash FROM seen WHERE what = 'derived')))), 6,
 	'the rules of a past run are those of then');
 SELECT is_empty('SELECT * FROM dq_gate.rules_of(-1)', 'a run that there is not has none');
 
