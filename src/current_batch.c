@@ -43,7 +43,7 @@ dq_define_batch_settings(void)
 void
 dq_pin_batch(const Run *run)
 {
-	dq_pin_setting(DQ_BATCH_ID_SETTING, run->batch_id);
+	dq_pin_setting(DQ_BATCH_ID_SETTING, run->batch_id ? run->batch_id : "");
 	dq_pin_setting(DQ_AS_OF_SETTING, run->has_as_of ?
 				   DatumGetCString(DirectFunctionCall1(date_out, DateADTGetDatum(run->as_of))) : "");
 	dq_pin_setting(DQ_TOTALS_SETTING, run->totals ? run->totals : "");

@@ -86,9 +86,10 @@ unique_compile(Check *check, const ColumnMap *map)
 	char	   *source;
 	char	   *condition;
 	char	   *groups;
+	const char *where = map->staging == map->target ? "table" : "batch";
 
-	check->rule = psprintf("%s is unique in the batch", dq_tuple_names(check->columns));
-	check->complaint = psprintf("%s is not unique in the batch", dq_tuple_names(check->columns));
+	check->rule = psprintf("%s is unique in the %s", dq_tuple_names(check->columns), where);
+	check->complaint = psprintf("%s is not unique in the %s", dq_tuple_names(check->columns), where);
 	if (!dq_usable_columns(check, map) || !OidIsValid(map->staging))
 		return;
 
