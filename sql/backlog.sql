@@ -23,3 +23,13 @@ AS 'MODULE_PATHNAME', 'dq_gate_audit_table'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dq_gate.audit_table(pg_catalog.regclass) IS
 	'what each check about rows finds in the published table itself; logs and changes nothing';
+
+CREATE FUNCTION dq_gate.constraint_ddl(target pg_catalog.regclass,
+									   OUT check_name pg_catalog.text,
+									   OUT statement pg_catalog.text,
+									   OUT note pg_catalog.text)
+RETURNS SETOF pg_catalog.record
+AS 'MODULE_PATHNAME', 'dq_gate_constraint_ddl'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dq_gate.constraint_ddl(pg_catalog.regclass) IS
+	'the statements that make PostgreSQL itself enforce the declared checks of a table, in order, or why it cannot; executes none of them';

@@ -141,8 +141,8 @@ match_staging(ColumnMap *map)
 }
 
 /* Whether a unique index is one that can serve as a key: plain and complete */
-static bool
-index_is_plain_unique(Form_pg_index index, HeapTuple tuple)
+bool
+dq_index_is_plain_unique(Form_pg_index index, HeapTuple tuple)
 {
 	return index->indisunique && index->indisvalid &&
 		!dq_index_temporal(index) &&
@@ -204,7 +204,7 @@ examine_indexes(Relation rel, ColumnMap *map)
 		if (!HeapTupleIsValid(tuple))
 			elog(ERROR, "cache lookup failed for index %u", lfirst_oid(lc));
 		index = (Form_pg_index) GETSTRUCT(tuple);
-		if (!index_is_plain_unique(index, tuple))
+		if (!dq_index_is_plain_unique(index, tuple))
 		{
 			ReleaseSysCache(tuple);
 			continue;

@@ -12,6 +12,7 @@
 #endif
 
 #include "catalog/pg_class.h"
+#include "catalog/pg_constraint.h"
 #include "catalog/pg_namespace.h"
 #include "storage/lock.h"
 #include "storage/proc.h"
@@ -67,6 +68,20 @@
 #define dq_constraint_enforced(con)	true
 #define dq_constraint_temporal(con)	false
 #define dq_index_temporal(idx)		false
+#endif
+
+/* 18 adds NOT NULL, and a foreign key of a partitioned table, before it has looked at the rows */
+#if PG_VERSION_NUM >= 180000
+#define DQ_NOT_VALID_NOT_NULL		true
+#define DQ_NOT_VALID_PARTITIONED	true
+#else
+#define DQ_NOT_VALID_NOT_NULL		false
+#define DQ_NOT_VALID_PARTITIONED	false
+#endif
+
+/* a constraint of a table from 18 on, and of a domain before */
+#ifndef CONSTRAINT_NOTNULL
+#define CONSTRAINT_NOTNULL	'n'
 #endif
 
 #endif							/* DQ_GATE_COMPAT_H */

@@ -46,8 +46,8 @@ derive(const CheckKind *kind, char *name, List *columns, char *origin)
 }
 
 /* Names of the columns of a constraint */
-static List *
-constraint_columns(Oid target, HeapTuple tuple)
+List *
+dq_constraint_columns(Oid target, HeapTuple tuple)
 {
 	bool		isnull;
 	Datum		datum = SysCacheGetAttr(CONSTROID, tuple, Anum_pg_constraint_conkey, &isnull);
@@ -95,7 +95,7 @@ static Check *
 derive_unique(const ColumnMap *map, HeapTuple tuple, Form_pg_constraint form)
 {
 	char	   *name = pstrdup(NameStr(form->conname));
-	List	   *columns = constraint_columns(map->target, tuple);
+	List	   *columns = dq_constraint_columns(map->target, tuple);
 	HeapTuple	index = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(form->conindid));
 	Check	   *check;
 
@@ -119,7 +119,7 @@ derive_referential(const ColumnMap *map, HeapTuple tuple, Form_pg_constraint for
 	char	   *name = pstrdup(NameStr(form->conname));
 	Check	   *check;
 
-	check = derive(&dq_kind_referential, name, constraint_columns(map->target, tuple),
+	check = derive(&dq_kind_referential, name, dq_constraint_columns(map->target, tuple),
 				   psprintf("FOREIGN KEY constraint %s", quote_identifier(name)));
 	check->constraint_oid = form->oid;
 	return check;

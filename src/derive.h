@@ -7,6 +7,9 @@
 
 #include "types.h"
 
+#include "access/htup.h"
+
+extern List *dq_constraint_columns(Oid target, HeapTuple tuple);
 extern List *dq_derive_checks(const ColumnMap *map);
 
 #endif							/* DQ_GATE_DERIVE_H */
