@@ -66,7 +66,7 @@ audit_target(Run *run, Oid target)
 	dq_lock_table(target, AccessShareLock);
 	run->gate = open_gate(target, run->caller);
 	run->map = dq_match_columns(run->gate, target, false);
-	run->plan = row_checks(dq_make_plan(run->gate, run->map));
+	run->plan = row_checks(dq_make_plan(run->gate, run->map, run));
 
 	PushActiveSnapshot(GetTransactionSnapshot());
 	dq_audit(run);

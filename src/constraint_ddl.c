@@ -557,7 +557,7 @@ write_script(const Gate *gate)
 	script.map = dq_match_columns(gate, gate->target, false);
 	script.partitioned = get_rel_relkind(gate->target) == RELKIND_PARTITIONED_TABLE;
 	script.inherited = !script.partitioned && has_subclass(gate->target);
-	plan = dq_make_plan(gate, script.map);
+	plan = dq_make_plan(gate, script.map, NULL);
 
 	dq_assume(&saved, gate->run_as, PHASE_AUDIT);
 	script.enforced = dq_enforced(script.map);
