@@ -125,6 +125,27 @@ derive_referential(const ColumnMap *map, HeapTuple tuple, Form_pg_constraint for
 	return check;
 }
 
+/*
+ * A foreign key to a partitioned table has a row for each partition besides,
+ * which taken alone would want every value in that partition.  A key that a
+ * partition has from its parent is one of its own.
+ */
+static bool
+is_part_of_key(Form_pg_constraint form)
+{
+	HeapTuple	parent;
+	bool		part;
+
+	if (!OidIsValid(form->conparentid))
+		return false;
+	parent = SearchSysCache1(CONSTROID, ObjectIdGetDatum(form->conparentid));
+	if (!HeapTupleIsValid(parent))
+		return false;
+	part = ((Form_pg_constraint) GETSTRUCT(parent))->conrelid == form->conrelid;
+	ReleaseSysCache(parent);
+	return part;
+}
+
 /* Whether columns are the key, in whatever order */
 static bool
 is_key(const ColumnMap *map, List *names)
@@ -185,7 +206,8 @@ derive_constraints(const ColumnMap *map, Check *key_unique)
 				}
 				break;
 			case CONSTRAINT_FOREIGN:
-				check = derive_referential(map, tuple, form);
+				if (!is_part_of_key(form))
+					check = derive_referential(map, tuple, form);
 				break;
 		}
 		if (check != NULL)

@@ -1,6 +1,6 @@
 -- expect_referential: the values of columns stand in another table
 \ir include/helpers.sql
-SELECT plan(52);
+SELECT plan(56);
 
 -- O13
 CREATE TABLE cust (id int);
@@ -156,5 +156,21 @@ SELECT is(finding('region_referential'), 'passed 0 of 5, 2 null', 'the others ar
 DROP TABLE concept CASCADE;
 SELECT is(outcome(dq_gate.publish('s', 't')), 'rejected 5: 5 quarantined', 'a table that is gone');
 SELECT is(message('region_referential'), 'could not be evaluated: the table that it refers to is gone', 'is said');
+
+-- a key to a partitioned table is one check, whichever partition the value is in
+CREATE TABLE years (y int PRIMARY KEY) PARTITION BY RANGE (y);
+CREATE TABLE years_1 PARTITION OF years FOR VALUES FROM (0) TO (10);
+CREATE TABLE years_2 PARTITION OF years FOR VALUES FROM (10) TO (20) PARTITION BY RANGE (y);
+CREATE TABLE years_3 PARTITION OF years_2 FOR VALUES FROM (10) TO (20);
+INSERT INTO years VALUES (1), (11);
+CREATE TABLE events (id int PRIMARY KEY, y int REFERENCES years) PARTITION BY RANGE (id);
+CREATE TABLE events_1 PARTITION OF events FOR VALUES FROM (0) TO (10);
+CREATE TABLE events_s (id int, y int);
+INSERT INTO events_s VALUES (1, 1), (2, 11);
+SELECT is(outcome(dq_gate.publish('events_s', 'events')), 'published 2: 2 inserted', 'a key to a partitioned table');
+SELECT is((SELECT string_agg(rule, '; ') FROM dq_gate.checks_of('events') WHERE check_type = 'referential'), 'y is in public.years (y)', 'is one check');
+SELECT is((SELECT string_agg(rule, '; ') FROM dq_gate.checks_of('events_1') WHERE check_type = 'referential'), 'y is in public.years (y)', 'that partitions have as well');
+INSERT INTO events_s VALUES (3, 21);
+SELECT is(outcome(dq_gate.audit('events_s', 'events')) || ': ' || not_passed(), 'audited 3: events_y_fkey failed', 'which a value of no partition fails');
 
 SELECT finish();
