@@ -1,6 +1,6 @@
 -- constraint_ddl: declared checks as constraints that PostgreSQL itself enforces
 \ir include/helpers.sql
-SELECT plan(130);
+SELECT plan(133);
 SET client_min_messages = error;
 
 CREATE FUNCTION ddl(target regclass, name text) RETURNS text LANGUAGE sql AS $$
@@ -306,6 +306,25 @@ SELECT is((SELECT string_agg(conname, ',' ORDER BY conname COLLATE "C") FROM pg_
 CREATE TABLE taken (id int PRIMARY KEY, v int CONSTRAINT v_range CHECK (v < 100));
 SELECT dq_gate.expect_range('taken', 'v', min => 0) \g /dev/null
 SELECT matches(ddl('taken', 'v_range'), 'ADD CONSTRAINT v_range_2 CHECK', 'a name that is taken');
+
+-- statements mean the same with any search_path and settings
+CREATE SCHEMA other;
+CREATE FUNCTION other.fine(int) RETURNS bool IMMUTABLE LANGUAGE sql AS 'SELECT $1 > 0';
+CREATE OPERATOR other.=== (leftarg = int, rightarg = int, function = int4eq);
+CREATE TABLE anywhere (id int PRIMARY KEY, v int, t interval, d date);
+SELECT dq_gate.expect_sql('anywhere', 'fine', 'other.fine(v) AND v OPERATOR(other.===) 1') \g /dev/null
+SELECT dq_gate.expect_range('anywhere', 't', min => '-1 day 2 hours'::interval) \g /dev/null
+SELECT dq_gate.expect_range('anywhere', 'd', max => '2026-02-01'::date) \g /dev/null
+SET search_path = '';
+SET IntervalStyle = sql_standard;
+SET DateStyle = German;
+SELECT statement FROM dq_gate.constraint_ddl('public.anywhere') \gexec
+RESET search_path;
+RESET IntervalStyle;
+RESET DateStyle;
+SELECT is(open_statements('anywhere'), NULL, 'whatever the settings are under which they are typed');
+SELECT is(agree('anywhere', 't_range', $$1, 1, '-1 day 2 hours'$$, $$1, 1, '-1 day 1 hour'$$), '1 refused, 1 taken', 'an interval');
+SELECT is(agree('anywhere', 'd_range', $$1, 1, NULL, '2026-02-01'$$, $$1, 1, NULL, '2026-02-02'$$), '1 refused, 1 taken', 'a date');
 
 -- rights, and nothing happens
 SELECT is((SELECT count(*)::int FROM pg_constraint WHERE conrelid = 'taken'::regclass AND contype = 'c'), 1, 'nothing was executed');
