@@ -44,8 +44,11 @@ row_checks(const CheckPlan *plan)
 	{
 		Check	   *check = lfirst(lc);
 
-		if (check->kind->rows)
-			rows->checks = lappend(rows->checks, check);
+		if (!check->kind->rows)
+			continue;
+		if (check->needs_as_of && check->unjudged == NULL && check->broken == NULL)
+			check->unjudged = "the table has no as_of, only a batch has one";
+		rows->checks = lappend(rows->checks, check);
 	}
 	return rows;
 }
@@ -66,7 +69,7 @@ audit_target(Run *run, Oid target)
 	dq_lock_table(target, AccessShareLock);
 	run->gate = open_gate(target, run->caller);
 	run->map = dq_match_columns(run->gate, target, false);
-	run->plan = row_checks(dq_make_plan(run->gate, run->map, run));
+	run->plan = row_checks(dq_make_plan(run->gate, run->map, NULL));
 
 	PushActiveSnapshot(GetTransactionSnapshot());
 	dq_audit(run);

@@ -325,6 +325,8 @@ write_foreign_key(Script *script, const Check *check)
 {
 	List	   *parent_names = dq_text_list(dq_array_from_text(dq_param(check->params, "ref_columns")));
 	char	   *reason = no_foreign_key(script, check, parent_names);
+	bool		match_full = dq_param(check->params, "match") != NULL && !check->nulls_fail &&
+		list_length(check->columns) > 1;
 	char	   *rule;
 	ListCell   *lc;
 
@@ -333,13 +335,17 @@ write_foreign_key(Script *script, const Check *check)
 		add_note(script, check, reason);
 		return;
 	}
-	rule = dq_reference_rule(check->ref_table, check->columns, parent_names);
+	/* one that minds every NULL does what one does that minds none, and more */
+	rule = dq_reference_rule(check->ref_table, check->columns, parent_names, true);
+	if (!match_full && dq_find_enforced(script->enforced, CONSTRAINT_FOREIGN, rule) == NULL)
+		rule = dq_reference_rule(check->ref_table, check->columns, parent_names, false);
 	if (!is_enforced(script, check, CONSTRAINT_FOREIGN, rule))
 	{
 		char	   *parent_sql = dq_relation_sql(check->ref_table);
-		char	   *definition = psprintf("FOREIGN KEY (%s) REFERENCES %s (%s)",
+		char	   *definition = psprintf("FOREIGN KEY (%s) REFERENCES %s (%s)%s",
 										  dq_list_names(check->columns), parent_sql,
-										  dq_list_names(parent_names));
+										  dq_list_names(parent_names),
+										  match_full ? " MATCH FULL" : "");
 		char	   *note = psprintf("rows of %s that are referred to cannot be deleted any more", parent_sql);
 
 		if (script->inherited)
@@ -432,7 +438,8 @@ write_unique(Script *script, const Check *check)
 	char	   *reason = filter ? unfit(filter) : NULL;
 	char	   *predicate = NULL;
 	char	   *rule;
-	char	   *note = "the check compares the rows of a batch, this all rows of the table";
+	char	   *note = dq_param(check->params, "in_target") ? NULL :
+		"the check compares the rows of a batch, this all rows of the table";
 	const char *name;
 
 	if (reason == NULL)
@@ -497,17 +504,29 @@ typedef struct WriteStep
 	const Check *check;
 } WriteStep;
 
+/* Whether all that a check says of the table itself is that there are values */
+static bool
+wants_values(const Check *check)
+{
+	return check->kind == &dq_kind_not_null ||
+		(check->kind == &dq_kind_type_fit && check->nulls_fail);
+}
+
 static void
 write_step(void *arg)
 {
 	WriteStep  *step = arg;
 	const Check *check = step->check;
 
-	if (check->kind == &dq_kind_not_null && check->filter_sql == NULL)
-		write_not_null(step->script, check, linitial(check->columns), check->name, NULL);
-	else if (check->kind == &dq_kind_not_null)
+	if (wants_values(check) && check->filter_sql == NULL)
+		write_not_null(step->script, check, linitial(check->columns), check->name,
+					   check->kind == &dq_kind_not_null ? NULL : note_on_action(check));
+	else if (wants_values(check))
 		write_check(step->script, check,
 					dq_null_sql(dq_find_column(step->script->map, linitial(check->columns))));
+	else if (check->kind == &dq_kind_type_fit)
+		add_note(step->script, check, psprintf("already enforced by the type of column %s",
+											   quote_identifier(linitial(check->columns))));
 	else if (check->kind == &dq_kind_unique)
 		write_unique(step->script, check);
 	else if (check->kind == &dq_kind_referential)

@@ -16,6 +16,7 @@
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_inherits.h"
+#include "nodes/parsenodes.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -89,9 +90,9 @@ sorted(List *texts)
 	return buf.data;
 }
 
-/* That columns refer to those of another table */
+/* That columns refer to those of another table, all of them or none if in full */
 char *
-dq_reference_rule(Oid parent, List *names, List *parent_names)
+dq_reference_rule(Oid parent, List *names, List *parent_names, bool match_full)
 {
 	List	   *pairs = NIL;
 	ListCell   *nc;
@@ -100,7 +101,8 @@ dq_reference_rule(Oid parent, List *names, List *parent_names)
 	forboth(nc, names, pc, parent_names)
 		pairs = lappend(pairs, psprintf("%s = %s", quote_identifier(lfirst(nc)),
 										quote_identifier(lfirst(pc))));
-	return psprintf("%u: %s", parent, sorted(pairs));
+	return psprintf("%u: %s%s", parent, sorted(pairs),
+					match_full && list_length(names) > 1 ? " MATCH FULL" : "");
 }
 
 /* That columns are unique, among the rows of the predicate if there is one */
@@ -151,7 +153,8 @@ rule_of_check(Oid target, HeapTuple tuple)
 static char *
 rule_of_reference(Oid target, HeapTuple tuple)
 {
-	Oid			parent = ((Form_pg_constraint) GETSTRUCT(tuple))->confrelid;
+	Form_pg_constraint form = (Form_pg_constraint) GETSTRUCT(tuple);
+	Oid			parent = form->confrelid;
 	List	   *names = NIL;
 	List	   *parent_names = NIL;
 	int			nkeys;
@@ -164,7 +167,8 @@ rule_of_reference(Oid target, HeapTuple tuple)
 		names = lappend(names, get_attname(target, conkey[i], false));
 		parent_names = lappend(parent_names, get_attname(parent, confkey[i], false));
 	}
-	return dq_reference_rule(parent, names, parent_names);
+	return dq_reference_rule(parent, names, parent_names,
+							 form->confmatchtype == FKCONSTR_MATCH_FULL);
 }
 
 static List *

@@ -21,7 +21,8 @@ typedef struct Enforced
 extern List *dq_enforced(const ColumnMap *map);
 extern const Enforced *dq_find_enforced(List *enforced, char type, const char *rule);
 extern char *dq_check_rule(Oid target, const char *expression);
-extern char *dq_reference_rule(Oid parent, List *names, List *parent_names);
+extern char *dq_reference_rule(Oid parent, List *names, List *parent_names,
+							   bool match_full);
 extern char *dq_unique_rule(const ColumnMap *map, List *names, bool nulls_distinct,
 							const char *predicate);
 extern bool dq_is_unique_key(Oid relid, List *names);

@@ -1,6 +1,6 @@
 -- audit_table: what is bad already in a published table
 \ir include/helpers.sql
-SELECT plan(40);
+SELECT plan(41);
 SET client_min_messages = error;
 
 -- a result in words: "failed 1 of 3, 2 null"
@@ -69,6 +69,8 @@ SELECT is((SELECT string_agg(check_name, ', ') FROM dq_gate.audit_table('orders'
 SELECT is((SELECT status || ': ' || message FROM dq_gate.audit_table('orders') WHERE check_name = 'known'), 'not_judged: declared only, not evaluated', 'a declared rule is not evaluated');
 SELECT dq_gate.expect_sql('orders', 'of_batch', 'dq_gate.batch_id() IS NULL AND dq_gate.as_of() IS NULL') \g /dev/null
 SELECT is(backlog('orders', 'of_batch'), 'passed 0 of 4', 'there is no batch to know');
+SELECT dq_gate.expect_within('orders', 'placed', max_past => '1 day', reference => 'as_of') \g /dev/null
+SELECT is((SELECT status || ': ' || message FROM dq_gate.audit_table('orders') WHERE check_name = 'placed_within'), 'not_judged: the table has no as_of, only a batch has one', 'nor its date');
 
 -- a broken check leaves the others alone
 CREATE FUNCTION half(int) RETURNS int IMMUTABLE LANGUAGE sql AS 'SELECT $1 / 0';

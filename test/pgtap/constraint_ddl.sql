@@ -1,6 +1,6 @@
 -- constraint_ddl: declared checks as constraints that PostgreSQL itself enforces
 \ir include/helpers.sql
-SELECT plan(133);
+SELECT plan(140);
 SET client_min_messages = error;
 
 CREATE FUNCTION ddl(target regclass, name text) RETURNS text LANGUAGE sql AS $$
@@ -183,8 +183,15 @@ SELECT is(ddl('child', 'view'), '- -- public.parents is no table, and a foreign 
 SELECT is(ddl('child', 'inherited'), '- -- a foreign key does not see the rows of tables that inherit from public.base', 'nor to inheriting rows');
 SELECT is(ddl('child', 'unlogged'), '- -- a foreign key cannot refer to public.fleeting, which is unlogged or temporary unlike the table', 'nor from a table that outlives it');
 SELECT is(ddl('child', 'lost'), '- -- could not be evaluated: the table that it refers to is gone', 'nor to one that is gone');
+SELECT dq_gate.expect_referential('child', ARRAY['a', 'b'], 'parent', name => 'full', match => 'full') \g /dev/null
+SELECT matches(ddl('child', 'full'), 'FOREIGN KEY \(a, b\) REFERENCES public.parent \(a, b\) MATCH FULL NOT VALID', 'one that minds a NULL among values');
+ALTER TABLE child ALTER a DROP NOT NULL, ALTER b DROP NOT NULL, DROP CONSTRAINT fk;
+SELECT statement FROM dq_gate.constraint_ddl('child') WHERE check_name = 'full' \gexec
+SELECT is(agree('child', 'full', '1, 1, 2', '1, 2, 1', '1, NULL, 2', '1, NULL, NULL'), '2 refused, 2 taken', 'and refuses it');
+SELECT dq_gate.expect_referential('child', ARRAY['a', 'b'], 'parent', name => 'simple') \g /dev/null
+SELECT matches(ddl('child', 'simple'), '^- -- already enforced by constraint', 'one that does not is enforced by it as well');
 
--- uniqueness: statements by statement, since an index is built outside of transactions
+-- uniqueness: statement by statement, since an index is built outside of transactions
 CREATE TABLE u (id int PRIMARY KEY, a int, b text, j json, x xid);
 SELECT dq_gate.expect_unique('u', ARRAY['a', 'b'], name => 'u_ab') \g /dev/null
 SELECT is(ddl('u', 'u_ab'), 'CREATE UNIQUE INDEX CONCURRENTLY u_ab ON public.u (a, b); -- the check compares the rows of a batch, this all rows of the table
@@ -214,6 +221,8 @@ SELECT dq_gate.expect_unique('u', ARRAY['a'], name => 'u_now', filter => 'id > d
 SELECT is(ddl('u', 'u_x'), '- -- type xid of column x has no order, which a unique index needs', 'no index on such a type');
 SELECT is(ddl('u', 'u_id'), '- -- already enforced by constraint u_pkey', 'the key is unique, and has no NULLs');
 SELECT matches(ddl('u', 'u_now'), '^- -- goes by the time', 'a filter that changes');
+SELECT dq_gate.expect_unique('u', ARRAY['b'], name => 'u_all', in_target => true) \g /dev/null
+SELECT matches(ddl('u', 'u_all'), '^CREATE UNIQUE INDEX CONCURRENTLY u_all ON public.u \(b\);\n', 'one that looks at the target as well means all rows');
 
 -- partitions
 CREATE TABLE p (id int, at int NOT NULL, v int, w int, UNIQUE (id, at, w)) PARTITION BY RANGE (at);
@@ -268,6 +277,16 @@ SELECT dq_gate.expect_sql('w', 'of_batch', 'dq_gate.as_of() IS NULL') \g /dev/nu
 CREATE FUNCTION dated(int, date DEFAULT current_date) RETURNS bool IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN $1 > 0; END';
 SELECT dq_gate.expect_sql('w', 'by_default', 'dated(v)') \g /dev/null
 SELECT dq_gate.expect_sql('w', 'subquery', 'EXISTS (SELECT FROM plain WHERE k = v)') \g /dev/null
+SELECT dq_gate.expect_within('w', 't', max_past => '1 day') \g /dev/null
+SELECT dq_gate.expect_type_fit('w', 'v', name => 'fits') \g /dev/null
+SELECT dq_gate.expect_type_fit('w', 'v', name => 'fits_and_is_there', nulls => 'fail', filter => 'id > 0', action => 'drop') \g /dev/null
+SELECT is(ddl('w', 'fits'), '- -- already enforced by the type of column v', 'the type enforces itself');
+SELECT matches(ddl('w', 'fits_and_is_there'), 'CHECK \(\(\(\(id > 0\) IS NOT TRUE\) OR \(v IS NOT NULL\)\)\) NOT VALID; -- the constraint becomes a check that blocks', 'but not that there are values');
+ALTER TABLE w ADD CONSTRAINT even CHECK (v % 2 = 0) NOT VALID;
+SELECT dq_gate.expect_constraint('w', 'even', action => 'quarantine') \g /dev/null
+SELECT is(ddl('w', 'even'), NULL, 'what is declared of a constraint is not another one');
+SELECT dq_gate.drop_check('w', 'even') \g /dev/null
+ALTER TABLE w DROP CONSTRAINT even;
 SELECT dq_gate.expect_row_count('w', min => 1) \g /dev/null
 SELECT dq_gate.expect_freshness('w', 't', '1 day') \g /dev/null
 SELECT dq_gate.expect_aggregate('w', 'total', 'sum(v)', max => 5) \g /dev/null
@@ -281,7 +300,7 @@ SELECT is(ddl('w', 'declares'), '- -- declared only, not evaluated', 'a declarat
 SELECT is(ddl('w', 'tolerates'), '- -- tolerates some failing rows: at most 1%', 'a rate');
 SELECT is(ddl('w', 'tolerates_rows'), '- -- tolerates some failing rows: at most 5 rows', 'a number');
 SELECT is(ddl('w', 'levels'), '- -- tolerates some failing rows: block above 5 rows', 'a level');
-SELECT is((SELECT string_agg(check_name, ', ') FROM dq_gate.constraint_ddl('w') WHERE note ~ '^goes by the time' AND statement IS NULL), 'by_default, by_zone, of_batch, t_not_future', 'what does not stay the same');
+SELECT is((SELECT string_agg(check_name, ', ') FROM dq_gate.constraint_ddl('w') WHERE note ~ '^goes by the time' AND statement IS NULL), 'by_default, by_zone, of_batch, t_not_future, t_within', 'what does not stay the same');
 SELECT is(ddl('w', 'subquery'), '- -- has a subquery, which a constraint cannot have', 'a subquery');
 SELECT is((SELECT string_agg(check_name, ', ') FROM dq_gate.constraint_ddl('w') WHERE note = 'about a batch as a whole, not about rows' AND statement IS NULL), 'query, row_count, t_freshness, total', 'what is about a batch');
 SELECT matches(ddl('w', 'broken'), '^- -- could not be evaluated: function public.fine.* does not exist', 'a broken rule');
