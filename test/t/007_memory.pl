@@ -19,6 +19,7 @@ $node->safe_psql('postgres', q{
 	CREATE TRIGGER refuse BEFORE INSERT ON tick FOR EACH ROW WHEN (NEW.id = 1000) EXECUTE FUNCTION refuse();
 	CREATE FUNCTION fragile(int) RETURNS bool LANGUAGE plpgsql AS $$ BEGIN RETURN 1 / ($1 - 2000) < 9; END $$;
 	SELECT dq_gate.create_gate('tick');
+	SELECT dq_gate.expect_volume('tick', action => 'declare');
 	SELECT dq_gate.expect_range('tick', 'amount', max => 100, action => 'quarantine');
 	SELECT dq_gate.expect_sql('tick', 'fragile', 'fragile(id)');
 
