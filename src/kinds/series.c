@@ -125,15 +125,15 @@ series_compile(Check *check, const ColumnMap *map)
 								" g (steps, count) AS MATERIALIZED (SELECT pg_catalog.array_agg(s ORDER BY s), pg_catalog.count(*)"
 								"  FROM e, pg_catalog.generate_series(e.lo, e.hi, e.step) AS s"
 								"  WHERE %5$s <= " MAX_STEPS "),"
-								" present AS MATERIALIZED (SELECT DISTINCT pg_catalog.width_bucket(%6$s, g.steps)::pg_catalog.int8 AS no%7$s"
-								"  FROM e, g, %8$s WHERE %9$s AND %6$s >= e.lo AND %6$s < g.steps[g.count] + e.step),"
+								" present AS MATERIALIZED (SELECT DISTINCT CASE WHEN %6$s >= e.lo AND %17$s THEN"
+								"  pg_catalog.width_bucket(%6$s, g.steps)::pg_catalog.int8 END AS no%7$s FROM e, g, %8$s WHERE %9$s),"
 								" missing AS (SELECT n.no%10$s FROM g, pg_catalog.generate_series(1, g.count) AS n (no)%11$s"
 								"  EXCEPT SELECT no%10$s FROM present),"
 								" gaps AS MATERIALIZED (SELECT pg_catalog.min(no) AS first, pg_catalog.max(no) AS last, pg_catalog.count(*) AS count%10$s"
 								"  FROM (SELECT m.*, m.no - pg_catalog.row_number() OVER (%12$s ORDER BY m.no) AS island FROM missing AS m) AS i"
 								"  GROUP BY island%10$s),"
 								" found (missing, gaps, present) AS (SELECT COALESCE(pg_catalog.sum(count), 0), pg_catalog.count(*),"
-								"  (SELECT pg_catalog.count(*) FROM present) FROM gaps)"
+								"  (SELECT pg_catalog.count(no) FROM present) FROM gaps)"
 								" SELECT (f.missing = 0 AND f.present > 0) IS NOT TRUE,"
 								" pg_catalog.format('%%s of %%s steps missing', f.missing, f.missing + f.present),"
 								" CASE WHEN e.lo IS NULL OR e.hi IS NULL THEN 'nobody knows where the series begins and ends'"
@@ -150,13 +150,15 @@ series_compile(Check *check, const ColumnMap *map)
 								from ? from : psprintf("($2::pg_catalog.jsonb ->> 'lo')::%s", type),
 								to ? to : psprintf("($2::pg_catalog.jsonb ->> 'hi')::%s", type),
 								dq_literal(step), whole ? "pg_catalog.int8" : "pg_catalog.interval",
-								steps_sql(whole), value, batch_by.data, dq_source_sql(map, "batch"), picked,
+								steps_sql(whole), value, batch_by.data, dq_source_sql(map, "batch"), dq_picked_sql(check),
 								out_by.data,
 								by ? psprintf(", (SELECT DISTINCT %s FROM present) AS b", by_words.data) : "",
 								by ? psprintf("PARTITION BY %s", by_words.data) : "",
 								dq_literal(check->complaint),
 								group_words.data,
-								DQ_SAMPLE_ROWS, by_json.data);
+								DQ_SAMPLE_ROWS, by_json.data,
+								whole ? psprintf("(%s)::pg_catalog.numeric < g.steps[g.count]::pg_catalog.numeric + e.step", value) :
+								psprintf("%s < g.steps[g.count] + e.step", value));
 }
 
 const CheckKind dq_kind_series = {
@@ -271,7 +273,16 @@ dq_gate_expect_series(PG_FUNCTION_ARGS)
 	char	   *step;
 
 	if (!PG_ARGISNULL(5))
-		columns = list_concat(columns, dq_required_names(fcinfo, 5, "by_columns"));
+	{
+		List	   *by = dq_required_names(fcinfo, 5, "by_columns");
+
+		if (dq_has_name(by, name))
+			ereport(ERROR,
+					(errcode(ERRCODE_DUPLICATE_COLUMN),
+					 errmsg("column %s cannot be the series and one of \"by_columns\"",
+							quote_identifier(name))));
+		columns = list_concat(columns, by);
+	}
 	column = dq_declare_columns(decl, columns);
 	dq_require_equality(decl);
 	base = getBaseType(column->typid);
