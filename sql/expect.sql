@@ -681,3 +681,31 @@ AS 'MODULE_PATHNAME', 'dq_gate_expect_metric'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dq_gate.expect_metric IS
 	'declare how a number, of the batch or measured by another check, compares with what it was in earlier batches';
+
+CREATE FUNCTION dq_gate.expect_stable_distribution(
+	target pg_catalog.regclass,
+	column_name pg_catalog.text,
+	method pg_catalog.text DEFAULT 'psi',
+	max pg_catalog.numeric DEFAULT NULL,
+	history pg_catalog.int4 DEFAULT 14,
+	min_history pg_catalog.int4 DEFAULT 5,
+	by pg_catalog.text DEFAULT 'batches',
+	min_rows pg_catalog.int8 DEFAULT 100,
+	action pg_catalog.text DEFAULT 'block',
+	owner pg_catalog.text DEFAULT NULL,
+	name pg_catalog.text DEFAULT NULL,
+	description pg_catalog.text DEFAULT NULL,
+	nulls pg_catalog.text DEFAULT NULL,
+	filter pg_catalog.text DEFAULT NULL,
+	max_rate pg_catalog.float8 DEFAULT NULL,
+	max_rows pg_catalog.float8 DEFAULT NULL,
+	warn_above pg_catalog.float8 DEFAULT NULL,
+	block_above pg_catalog.float8 DEFAULT NULL,
+	tags pg_catalog.text[] DEFAULT NULL,
+	samples pg_catalog.bool DEFAULT true,
+	severity pg_catalog.text DEFAULT NULL)
+RETURNS pg_catalog.text
+AS 'MODULE_PATHNAME', 'dq_gate_expect_stable_distribution'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dq_gate.expect_stable_distribution IS
+	'declare that the values of a column are spread as in earlier batches';

@@ -12,12 +12,13 @@ GRANT USAGE ON SCHEMA dq_quarantine TO PUBLIC;
 REVOKE ALL ON ALL TABLES IN SCHEMA dq_gate FROM PUBLIC;
 REVOKE ALL ON ALL SEQUENCES IN SCHEMA dq_gate FROM PUBLIC;
 GRANT SELECT ON dq_gate.gates, dq_gate.checks, dq_gate.runs, dq_gate.results,
-	dq_gate.rule_sets, dq_gate.quarantines TO PUBLIC;
+	dq_gate.profiles, dq_gate.rule_sets, dq_gate.quarantines TO PUBLIC;
 
 ALTER TABLE dq_gate.gates ENABLE ROW LEVEL SECURITY;
 ALTER TABLE dq_gate.checks ENABLE ROW LEVEL SECURITY;
 ALTER TABLE dq_gate.runs ENABLE ROW LEVEL SECURITY;
 ALTER TABLE dq_gate.results ENABLE ROW LEVEL SECURITY;
+ALTER TABLE dq_gate.profiles ENABLE ROW LEVEL SECURITY;
 ALTER TABLE dq_gate.rule_sets ENABLE ROW LEVEL SECURITY;
 ALTER TABLE dq_gate.quarantines ENABLE ROW LEVEL SECURITY;
 
@@ -30,6 +31,10 @@ CREATE POLICY readers_of_target ON dq_gate.runs FOR SELECT
 CREATE POLICY readers_of_target ON dq_gate.results FOR SELECT
 	USING (EXISTS (SELECT FROM dq_gate.runs r
 				   WHERE r.run_id OPERATOR(pg_catalog.=) results.run_id
+				   AND pg_catalog.has_table_privilege(r.target, 'SELECT')));
+CREATE POLICY readers_of_target ON dq_gate.profiles FOR SELECT
+	USING (EXISTS (SELECT FROM dq_gate.runs r
+				   WHERE r.run_id OPERATOR(pg_catalog.=) profiles.run_id
 				   AND pg_catalog.has_table_privilege(r.target, 'SELECT')));
 CREATE POLICY readers_of_target ON dq_gate.rule_sets FOR SELECT
 	USING (EXISTS (SELECT FROM dq_gate.runs r

@@ -17,6 +17,7 @@ CREATE TABLE dq_gate.gates (
 	enforce		pg_catalog.bool NOT NULL DEFAULT true,
 	samples		pg_catalog.bool NOT NULL DEFAULT true,
 	check_timeout	pg_catalog.interval,
+	profile		pg_catalog.bool NOT NULL DEFAULT false,
 	created_by	pg_catalog.name NOT NULL DEFAULT SESSION_USER,
 	created_at	pg_catalog.timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp()
 );
@@ -30,6 +31,7 @@ COMMENT ON COLUMN dq_gate.gates.owner IS 'accountable person or team, free text'
 COMMENT ON COLUMN dq_gate.gates.enforce IS 'false while the gate is calibrated: checks are logged, and neither block nor move rows';
 COMMENT ON COLUMN dq_gate.gates.samples IS 'false: the log of this gate shows no values of rows';
 COMMENT ON COLUMN dq_gate.gates.check_timeout IS 'how long a statement of the audit may take; NULL: as long as it does';
+COMMENT ON COLUMN dq_gate.gates.profile IS 'true: every run keeps a profile of every column';
 COMMENT ON COLUMN dq_gate.gates.run_as IS 'the role that every run of the gate acts as, whoever calls it';
 
 CREATE TABLE dq_gate.checks (
@@ -177,6 +179,30 @@ COMMENT ON COLUMN dq_gate.results.measured IS
 	'what the check measured, as a number: of a rule over rows the share of rows that fail it';
 COMMENT ON COLUMN dq_gate.results.sample IS 'up to 5 failing rows, as their key and the columns of the check';
 
+CREATE TABLE dq_gate.profiles (
+	run_id		pg_catalog.int8 NOT NULL REFERENCES dq_gate.runs (run_id) ON DELETE CASCADE,
+	column_name	pg_catalog.text NOT NULL,
+	row_count	pg_catalog.int8 NOT NULL,
+	null_count	pg_catalog.int8 NOT NULL,
+	distinct_count	pg_catalog.int8,
+	min_value	pg_catalog.text,
+	max_value	pg_catalog.text,
+	mean		pg_catalog.float8,
+	stddev		pg_catalog.float8,
+	quantiles	pg_catalog.float8[],
+	top_values	pg_catalog.jsonb,
+	min_length	pg_catalog.int4,
+	max_length	pg_catalog.int4,
+	PRIMARY KEY (run_id, column_name)
+);
+COMMENT ON TABLE dq_gate.profiles IS
+	'what the values of a column looked like, one row a run and column: of gates with a profile, and of columns whose distribution is checked';
+COMMENT ON COLUMN dq_gate.profiles.distinct_count IS 'different values, counted; NULL for a type that has no equality';
+COMMENT ON COLUMN dq_gate.profiles.quantiles IS
+	'of numbers and points in time, which are seconds since 1970: the 0th to the 100th percentile, 101 values';
+COMMENT ON COLUMN dq_gate.profiles.top_values IS 'the 100 most common values with their rows';
+COMMENT ON COLUMN dq_gate.profiles.min_length IS 'of texts, in characters';
+
 CREATE TABLE dq_gate.quarantines (
 	target		pg_catalog.regclass PRIMARY KEY,
 	quarantine	pg_catalog.regclass NOT NULL UNIQUE
@@ -190,6 +216,7 @@ SELECT pg_catalog.pg_extension_config_dump('dq_gate.rule_sets', '');
 SELECT pg_catalog.pg_extension_config_dump('dq_gate.run_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('dq_gate.runs', '');
 SELECT pg_catalog.pg_extension_config_dump('dq_gate.results', '');
+SELECT pg_catalog.pg_extension_config_dump('dq_gate.profiles', '');
 SELECT pg_catalog.pg_extension_config_dump('dq_gate.quarantines', '');
 
 CREATE TYPE dq_gate.run_summary AS (

@@ -284,7 +284,7 @@ connect_here(void)
 static void
 set_gate(FunctionCallInfo fcinfo, Gate *gate)
 {
-	dq_check_nargs(fcinfo, 10);
+	dq_check_nargs(fcinfo, 11);
 	if (!PG_ARGISNULL(1))
 	{
 		gate->staging = PG_GETARG_OID(1);
@@ -315,6 +315,8 @@ set_gate(FunctionCallInfo fcinfo, Gate *gate)
 		gate->samples = PG_GETARG_BOOL(8);
 	if (!PG_ARGISNULL(9))
 		dq_set_check_timeout(gate, PG_GETARG_INTERVAL_P(9));
+	if (!PG_ARGISNULL(10))
+		gate->profile = PG_GETARG_BOOL(10);
 
 	dq_lock_table(gate->target, AccessShareLock);
 	(void) dq_match_columns(gate, InvalidOid, true);
@@ -324,7 +326,7 @@ set_gate(FunctionCallInfo fcinfo, Gate *gate)
 
 /*
  * create_gate(target, staging, key, layer, owner, description, run_as, enforce,
- * samples, check_timeout)
+ * samples, check_timeout, profile)
  * registers a gate.
  */
 Datum
@@ -363,7 +365,7 @@ registered_gate(Oid target)
 
 /*
  * alter_gate(target, staging, key, layer, owner, description, run_as, enforce,
- * samples, check_timeout)
+ * samples, check_timeout, profile)
  * changes a gate: NULL leaves a property, empty takes it back.
  */
 Datum

@@ -66,11 +66,13 @@ same_text(const char *present, List *settings, const char *name)
 	return strcmp(present ? present : "", setting_text(settings, name)) == 0;
 }
 
-/* What a gate has is true unless something else is said */
+/* A switch of a gate, which has a default where the document is silent */
 static bool
-same_flag(bool present, List *settings, const char *name)
+same_flag(bool present, List *settings, const char *name, bool otherwise)
 {
-	return present == (strcmp(setting_text(settings, name), "false") != 0);
+	const Setting *setting = dq_find_setting(settings, name);
+
+	return present == (setting ? strcmp(setting->text, "true") == 0 : otherwise);
 }
 
 static bool
@@ -118,8 +120,9 @@ same_gate(const Gate *gate, List *settings)
 		same_text(gate->layer, settings, "layer") &&
 		same_text(gate->owner, settings, "owner") &&
 		same_text(gate->description, settings, "description") &&
-		same_flag(gate->enforce, settings, "enforce") &&
-		same_flag(gate->samples, settings, "samples") &&
+		same_flag(gate->enforce, settings, "enforce", true) &&
+		same_flag(gate->samples, settings, "samples", true) &&
+		same_flag(gate->profile, settings, "profile", false) &&
 		same_timeout(gate->check_timeout_ms, settings) &&
 		(run_as == NULL ||
 		 gate->run_as == DatumGetObjectId(DirectFunctionCall1(regrolein,
@@ -140,7 +143,8 @@ dq_apply_properties(const Gate *gate, List *settings)
 		const char *none;
 	}			properties[] = {
 		{"key", "'{}'"}, {"layer", "''"}, {"owner", "''"}, {"description", "''"},
-		{"enforce", "true"}, {"samples", "true"}, {"check_timeout", "'0'"}
+		{"enforce", "true"}, {"samples", "true"}, {"check_timeout", "'0'"},
+		{"profile", "false"}
 	};
 	StringInfoData rest;
 

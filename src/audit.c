@@ -26,6 +26,7 @@
 #include "current_batch.h"
 #include "error_context.h"
 #include "kinds/kinds.h"
+#include "profile.h"
 #include "row_limits.h"
 #include "spi_util.h"
 #include "time_limit.h"
@@ -246,6 +247,64 @@ parse_step(void *arg)
 						step->audit->source),
 			   0, NULL, NULL, NULL, true);
 	dq_free_result();
+}
+
+/* One column to be profiled */
+typedef struct ProfileStep
+{
+	const Audit *audit;
+	Profile    *profile;
+} ProfileStep;
+
+static void
+profile_step(void *arg)
+{
+	ProfileStep *step = arg;
+
+	dq_execute(dq_profile_sql(step->audit->run->map, step->profile->column_name), 0, NULL, NULL, NULL, true);
+	step->profile->json = dq_result_text(0, 1);
+	dq_free_result();
+}
+
+/* A profile that cannot be made is the fault of the check that wants it */
+static void
+make_profiles(const Audit *audit)
+{
+	ListCell   *lc;
+
+	foreach(lc, dq_columns_to_profile(audit->run))
+	{
+		Profile    *profile = palloc0(sizeof(Profile));
+		ProfileStep step = {audit, profile};
+		ErrorData  *error;
+
+		CHECK_FOR_INTERRUPTS();
+		profile->column_name = lfirst(lc);
+		if (!attempt_reading(audit, profile_step, &step, &error))
+		{
+			profile->error = dq_error_text(error);
+			FreeErrorData(error);
+		}
+		audit->run->profiles = lappend(audit->run->profiles, profile);
+	}
+}
+
+/* Give a check the profile that it is about */
+static void
+take_profile(const Audit *audit, CheckResult *result)
+{
+	ListCell   *lc;
+
+	foreach(lc, audit->run->profiles)
+	{
+		Profile    *profile = lfirst(lc);
+
+		if (strcmp(profile->column_name, result->check->profile_of) != 0)
+			continue;
+		result->actual = profile->json;
+		if (profile->error)
+			set_error(result, result->check->no_samples ? "the column could not be profiled" : profile->error);
+	}
 }
 
 /* A query that counts, and another one for the details if it found any */
@@ -507,15 +566,22 @@ measure(const Audit *audit)
 		scan_step(&step);
 	}
 
+	if (run->row_count > 0)
+		make_profiles(audit);
 	foreach(lc, open)
 	{
 		CheckResult *result = lfirst(lc);
 		QueryStep	step = {audit, result};
 
+		if (result->check->profile_of && is_open(result))
+			take_profile(audit, result);
 		if (!result->check->metric_of && (run->row_count > 0 || result->check->kind->judges_empty) && is_open(result) &&
 			result->check->kind->evaluation == EVAL_QUERY)
 			run_step(audit, result->check->judge_sql ? judge_step : query_step, &step,
 					 result->check->name, list_make1(result));
+		/* not the profile itself */
+		if (result->check->profile_of && result->status == DQ_ERROR)
+			result->actual = NULL;
 		CHECK_FOR_INTERRUPTS();
 	}
 }

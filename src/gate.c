@@ -57,7 +57,7 @@ dq_resolve_gate(Oid target)
 	dq_assume(&saved, dq_extension_owner(), PHASE_LOG);
 	if (dq_execute("SELECT staging::pg_catalog.oid, key, layer, owner, description,"
 				   " run_as::pg_catalog.oid, enforce, samples, check_timeout::pg_catalog.text,"
-				   " (pg_catalog.date_part('epoch', check_timeout) * 1000)::pg_catalog.int8"
+				   " (pg_catalog.date_part('epoch', check_timeout) * 1000)::pg_catalog.int8, profile"
 				   " FROM dq_gate.gates WHERE target = $1",
 				   1, types, values, NULL, false) > 0)
 	{
@@ -78,6 +78,7 @@ dq_resolve_gate(Oid target)
 		gate->samples = DatumGetBool(dq_result_datum(0, 8, &isnull));
 		gate->check_timeout = dq_result_text(0, 9);
 		gate->check_timeout_ms = (int) dq_result_int64(0, 10, 0);
+		gate->profile = DatumGetBool(dq_result_datum(0, 11, &isnull));
 	}
 	dq_resume(&saved);
 
@@ -382,9 +383,9 @@ void
 dq_save_gate(const Gate *gate)
 {
 	Oid			types[] = {REGCLASSOID, REGCLASSOID, TEXTARRAYOID, TEXTOID,
-	TEXTOID, TEXTOID, REGROLEOID, BOOLOID, BOOLOID, TEXTOID};
+	TEXTOID, TEXTOID, REGROLEOID, BOOLOID, BOOLOID, TEXTOID, BOOLOID};
 	Datum		values[lengthof(types)];
-	char		nulls[lengthof(types) + 1] = "          ";
+	char		nulls[lengthof(types) + 1] = "           ";
 	Identity	saved;
 
 	values[0] = ObjectIdGetDatum(gate->target);
@@ -399,16 +400,17 @@ dq_save_gate(const Gate *gate)
 	values[7] = BoolGetDatum(gate->enforce);
 	values[8] = BoolGetDatum(gate->samples);
 	values[9] = optional_text(gate->check_timeout, &nulls[9]);
+	values[10] = BoolGetDatum(gate->profile);
 
 	dq_assume(&saved, dq_extension_owner(), PHASE_LOG);
 	dq_execute("INSERT INTO dq_gate.gates (target, staging, key, layer, owner, description, run_as, enforce,"
-			   " samples, check_timeout)"
-			   " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::pg_catalog.interval)"
+			   " samples, check_timeout, profile)"
+			   " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::pg_catalog.interval, $11)"
 			   " ON CONFLICT (target) DO UPDATE SET staging = EXCLUDED.staging,"
 			   " key = EXCLUDED.key, layer = EXCLUDED.layer, owner = EXCLUDED.owner,"
 			   " description = EXCLUDED.description, run_as = EXCLUDED.run_as,"
 			   " enforce = EXCLUDED.enforce, samples = EXCLUDED.samples,"
-			   " check_timeout = EXCLUDED.check_timeout",
+			   " check_timeout = EXCLUDED.check_timeout, profile = EXCLUDED.profile",
 			   lengthof(types), types, values, nulls, false);
 	dq_resume(&saved);
 }

@@ -110,6 +110,41 @@ dq_read_history(const Run *run, const char *metric, const char *by, int size)
 }
 
 /*
+ * Up to so many earlier profiles of a column, as a jsonb array.
+ */
+History *
+dq_read_profiles(const Run *run, const char *column_name, const char *by, int size)
+{
+	Oid			types[4] = {REGCLASSOID, TIMESTAMPOID, INT4OID, TEXTOID};
+	Datum		values[4];
+	History    *history = palloc0(sizeof(History));
+	Identity	saved;
+
+	values[0] = ObjectIdGetDatum(run->gate->target);
+	values[1] = TimestampGetDatum(dq_batch_time(run));
+	values[2] = Int32GetDatum(size);
+	values[3] = CStringGetTextDatum(column_name);
+
+	dq_assume(&saved, dq_extension_owner(), PHASE_LOG);
+	dq_execute(psprintf("SELECT pg_catalog.count(*), COALESCE(pg_catalog.jsonb_agg(h.profile), '[]')::pg_catalog.text"
+						" FROM (SELECT pg_catalog.jsonb_build_object('rows', p.row_count, 'nulls', p.null_count,"
+						" 'distinct', p.distinct_count, 'quantiles', p.quantiles, 'top', p.top_values)"
+						" FROM (SELECT * FROM dq_gate.runs AS r WHERE r.target = $1 AND r.baseline AND r.batch_time < $2"
+						" ORDER BY r.batch_time DESC, r.run_id DESC LIMIT " LOOK_BACK ") AS r"
+						" JOIN dq_gate.profiles AS p ON p.run_id = r.run_id AND p.column_name = $4"
+						" WHERE %s AND (p.top_values IS NOT NULL OR p.quantiles IS NOT NULL) AND p.row_count > p.null_count"
+						" ORDER BY r.batch_time DESC, r.run_id DESC LIMIT $3) AS h (profile)",
+						grouping_condition(by)),
+			   4, types, values, NULL, false);
+	history->size = (int) dq_result_int64(0, 1, 0);
+	history->values = dq_result_text(0, 2);
+	history->no_values = !run->gate->samples;
+	dq_free_result();
+	dq_resume(&saved);
+	return history;
+}
+
+/*
  * A run that becomes a baseline takes the place of an earlier one of the same
  * date.  To be called as the extension's owner.
  */

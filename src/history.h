@@ -9,6 +9,7 @@
 
 extern Timestamp dq_batch_time(const Run *run);
 extern History *dq_read_history(const Run *run, const char *metric, const char *by, int size);
+extern History *dq_read_profiles(const Run *run, const char *column_name, const char *by, int size);
 extern void dq_supersede_baseline(const Run *run);
 extern bool dq_known_grouping(const char *by);
 

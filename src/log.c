@@ -18,6 +18,7 @@
 #include "audit.h"
 #include "history.h"
 #include "log.h"
+#include "profile.h"
 #include "row_limits.h"
 #include "spi_util.h"
 #include "verdict.h"
@@ -233,5 +234,6 @@ dq_log_run(const Run *run)
 		dq_supersede_baseline(run);
 	foreach(lc, run->results)
 		log_result(run, lfirst(lc), ++check_no);
+	dq_log_profiles(run);
 	dq_resume(&saved);
 }

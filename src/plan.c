@@ -234,9 +234,14 @@ without_superseded(List *derived, List *declared)
 static void
 learn(Check *check, const Run *run)
 {
-	check->history = dq_read_history(run, check->kind == &dq_kind_volume ? NULL : check->name,
-									 dq_param(check->params, "by"),
-									 pg_strtoint32(dq_param(check->params, "history")));
+	char	   *by = dq_param(check->params, "by");
+	int			size = pg_strtoint32(dq_param(check->params, "history"));
+
+	if (check->kind == &dq_kind_stable_distribution)
+		check->history = dq_read_profiles(run, linitial(check->columns), by, size);
+	else
+		check->history = dq_read_history(run, check->kind == &dq_kind_volume ? NULL : check->name,
+										 by, size);
 }
 
 /*

@@ -72,6 +72,7 @@ typedef struct Gate
 	Oid			run_as;			/* the role that a run acts as */
 	bool		enforce;		/* false: checks are evaluated, no more */
 	bool		samples;		/* false: no values in the log */
+	bool		profile;		/* keep profiles of all columns */
 	char	   *check_timeout;	/* interval as text; NULL: none */
 	int			check_timeout_ms;	/* the same; 0: none */
 } Gate;
@@ -220,6 +221,7 @@ typedef struct Check
 	char	   *threshold;		/* about the batch: what is compared with */
 	bool		reads_target;
 	bool		needs_as_of;
+	char	   *profile_of;		/* the column whose profile this one is about */
 	char	   *metric_of;		/* the check whose number this one is about */
 	struct History *history;	/* kinds that learn: NULL without a run */
 	char	   *broken;			/* why it cannot be evaluated: an error */
@@ -248,8 +250,9 @@ typedef struct CheckResult
 typedef struct History
 {
 	char	   *time;			/* of the batch itself, a timestamp as text */
+	bool		no_values;		/* the gate keeps none, only numbers about them */
 	int			size;
-	char	   *values;			/* float8[], as text */
+	char	   *values;			/* float8[], or jsonb of profiles, as text */
 	char	   *times;			/* timestamp[], as text */
 } History;
 
@@ -273,6 +276,7 @@ typedef struct Run
 	ColumnMap  *map;
 	CheckPlan	   *plan;
 	List	   *results;		/* of CheckResult * */
+	List	   *profiles;		/* of Profile *, see profile.h */
 	DqVerdict	verdict;
 	bool		skipped;		/* so would say a check, dry run or not */
 	bool		passed;

@@ -50,6 +50,7 @@ static const CheckKind *const kinds[] = {
 	&dq_kind_series,
 	&dq_kind_volume,
 	&dq_kind_metric,
+	&dq_kind_stable_distribution,
 };
 
 const CheckKind *
