@@ -330,7 +330,9 @@ query_step(void *arg)
 /*
  * A query that judges the batch as a whole.  It is given the number of rows
  * examined and what the shared scan observed, and answers: whether the check
- * fails, the actual value, the finding in words, and a sample.
+ * fails, the actual value, the finding in words, and a sample; further, if it
+ * has more to say, why it cannot be judged after all, and words that name
+ * values of rows.
  */
 static void
 judge_step(void *arg)
@@ -351,9 +353,10 @@ judge_step(void *arg)
 	result->actual = dq_result_text(0, 2);
 	result->message = dq_result_text(0, 3);
 	result->sample = dq_result_text(0, 4);
-	/* or, as a fifth answer, why it cannot be judged */
 	if (SPI_tuptable->tupdesc->natts > 4)
 		result->unjudged = dq_result_text(0, 5);
+	if (SPI_tuptable->tupdesc->natts > 5)
+		result->values = dq_result_text(0, 6);
 	dq_free_result();
 }
 
@@ -495,6 +498,8 @@ judge_batch(CheckResult *result)
 		}
 	}
 	result->failure = result->message;
+	if (failed && result->values && !check->no_samples)
+		result->message = psprintf("%s, %s", result->message, result->values);
 }
 
 static CheckResult *

@@ -237,6 +237,7 @@ typedef struct CheckResult
 	int64		failing;
 	int64		nulls;
 	char	   *unjudged;		/* why it could not be judged after all */
+	char	   *values;			/* for the message alone: it names values */
 	double		measured;		/* NaN: no number */
 	char	   *expected;
 	char	   *actual;

@@ -158,9 +158,9 @@ stable_distribution_compile(Check *check, const ColumnMap *map)
 	check->judge_sql = psprintf("WITH %s SELECT (r.statistic <= %s::pg_catalog.float8) IS NOT TRUE,"
 								" pg_catalog.trim_scale(pg_catalog.round(r.statistic::pg_catalog.numeric, 4))::pg_catalog.text,"
 								" pg_catalog.format('%%s: %%s %%s', %s::pg_catalog.text, %s::pg_catalog.text,"
-								" COALESCE(pg_catalog.trim_scale(pg_catalog.round(r.statistic::pg_catalog.numeric, 4))::pg_catalog.text, 'unknown')) || COALESCE(', ' || r.notes, ''),"
+								" COALESCE(pg_catalog.trim_scale(pg_catalog.round(r.statistic::pg_catalog.numeric, 4))::pg_catalog.text, 'unknown')),"
 								" NULL::pg_catalog.jsonb,"
-								" CASE WHEN n.n < %s THEN pg_catalog.format('too few values (%%s of %s)', n.n) END"
+								" CASE WHEN n.n < %s THEN pg_catalog.format('too few values (%%s of %s)', n.n) END, r.notes"
 								" FROM r, (SELECT ($2::pg_catalog.jsonb ->> 'rows')::pg_catalog.int8 - ($2::pg_catalog.jsonb ->> 'nulls')::pg_catalog.int8) AS n (n)",
 								psprintf(sql, dq_literal(check->history->values)),
 								dq_literal(max), dq_literal(check->complaint), dq_literal(method->name),

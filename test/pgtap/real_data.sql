@@ -62,6 +62,7 @@ SELECT dq_gate.expect_reconciled('planes', 'fleet', sums => ARRAY['seats'], acti
 SELECT dq_gate.expect_series('weather', 'time_hour', '1 hour', by_columns => ARRAY['origin'], action => 'warn');
 SELECT dq_gate.expect_query('weather', 'short_days', 'SELECT year, month, day, count(*) FROM weather_staging GROUP BY 1, 2, 3 HAVING count(*) < 72', action => 'warn');
 SELECT dq_gate.expect_volume('weather', 0.85, NULL, history => 3, min_history => 3);
+SELECT dq_gate.expect_stable_distribution('planes', 'engine');
 SELECT dq_gate.expect_metric('planes', 'usual_seats', 'avg(seats)', 'zscore', action => 'warn');
 SELECT dq_gate.expect_query('weather', 'airports_seen', 'SELECT count(DISTINCT origin) FROM weather_staging', 4, 10, action => 'warn');
 \o
@@ -129,7 +130,7 @@ SELECT is((SELECT jsonb_agg(g ORDER BY g ->> 'from', g ->> 'origin') FROM jsonb_
 	'with the first gaps');
 
 -- every check was judged but those that need earlier batches
-SELECT is((SELECT string_agg(check_name, ', ' ORDER BY check_name) FROM dq_gate.results WHERE status IN ('error', 'not_judged')), 'usual_seats, volume, volume', 'all of them were judged');
+SELECT is((SELECT string_agg(check_name, ', ' ORDER BY check_name) FROM dq_gate.results WHERE status IN ('error', 'not_judged')), 'engine_stable_distribution, usual_seats, volume, volume', 'all of them were judged');
 SELECT is((SELECT count(DISTINCT check_name) FROM dq_gate.results r WHERE origin = 'declared' OR check_name = 'seated'), (SELECT count(DISTINCT name) FROM dq_gate.checks), 'and all were run');
 -- a second time nothing is new
 SELECT is(outcome(dq_gate.publish('planes_staging', 'planes', 'fleet')), 'published 3322: 3309 unchanged, 13 quarantined', 'the planes again');
