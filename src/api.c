@@ -301,6 +301,10 @@ set_gate(FunctionCallInfo fcinfo, Gate *gate)
 	if (!PG_ARGISNULL(6))
 	{
 		gate->run_as = PG_GETARG_OID(6);
+		if (!OidIsValid(gate->run_as))
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_OBJECT),
+					 errmsg("\"run_as\" must be a role")));
 		if (!dq_can_act_as(GetUserId(), gate->run_as))
 			ereport(ERROR,
 					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),

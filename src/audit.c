@@ -474,7 +474,7 @@ judge_batch(CheckResult *result)
 
 	/* it is about no row in particular */
 	result->failing = DQ_UNKNOWN;
-	if (check->kind->observes_number && result->actual && (!check->no_samples || check->kind->learns))
+	if (check->kind->observes_number && result->actual && (!check->no_samples || check->kind->learns || check->kind->observes_counts))
 		result->measured = strtod(result->actual, NULL);
 	result->threshold = check->threshold;
 	if (result->unjudged)

@@ -211,6 +211,7 @@ dq_begin_declaration(FunctionCallInfo fcinfo, int target_arg, const CheckKind *k
 	decl->kind = kind;
 	dq_init_limits(&decl->limits);
 	decl->gate = dq_open_gate(target);
+	dq_require_role(decl->gate);
 	dq_lock_table(target, AccessShareLock);
 	decl->map = dq_match_columns(decl->gate, InvalidOid, false);
 	/* until the declaration is finished; an error drops it */

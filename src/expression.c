@@ -145,7 +145,7 @@ filter_aggregates(Node *node, void *context)
 {
 	if (node == NULL)
 		return NULL;
-	if (IsA(node, SubLink) && contain_aggs_of_level(node, 1))
+	if (IsA(node, SubLink) && contain_aggs_of_level(node, 0))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("a filter cannot reach an aggregate within a subquery"),

@@ -82,13 +82,25 @@ dq_resolve_gate(Oid target)
 	}
 	dq_resume(&saved);
 
-	if (!SearchSysCacheExists1(AUTHOID, ObjectIdGetDatum(gate->run_as)))
+	return gate;
+}
+
+static bool
+role_exists(const Gate *gate)
+{
+	return SearchSysCacheExists1(AUTHOID, ObjectIdGetDatum(gate->run_as));
+}
+
+/* Refuse to act as a role that was dropped; the gate can still get another one */
+void
+dq_require_role(const Gate *gate)
+{
+	if (!role_exists(gate))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("the role that gate %s runs as does not exist any more", gate->name),
 				 errhint("Give it another one with SELECT dq_gate.alter_gate(%s, run_as => '...').",
 						 quote_literal_cstr(gate->name))));
-	return gate;
 }
 
 /* Refuse what is no ordinary table, saying which part it was to play */
@@ -195,6 +207,7 @@ authorize_table(const Gate *gate, Oid relid, AclMode modes, const char *rights)
 void
 dq_authorize_run(const Gate *gate, Oid staging, Oid caller, bool dry_run)
 {
+	dq_require_role(gate);
 	if (gate->registered && !dq_can_act_as(caller, gate->run_as))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
@@ -279,7 +292,7 @@ dq_lock_gate(Oid target)
 static bool
 may_change(const Gate *gate)
 {
-	return gate->registered ? dq_can_act_as(GetUserId(), gate->run_as) :
+	return gate->registered && role_exists(gate) ? dq_can_act_as(GetUserId(), gate->run_as) :
 		dq_owns_relation(gate->target, GetUserId());
 }
 
@@ -288,7 +301,7 @@ authorize_change(const Gate *gate)
 {
 	if (may_change(gate))
 		return;
-	if (!gate->registered)
+	if (!gate->registered || !role_exists(gate))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("must be owner of table %s", gate->name),
@@ -307,6 +320,7 @@ authorize_change(const Gate *gate)
 void
 dq_authorize_look(const Gate *gate)
 {
+	dq_require_role(gate);
 	if (!has_right(gate->target, GetUserId(), ACL_SELECT) &&
 		!dq_owns_relation(gate->target, GetUserId()) && !may_change(gate))
 		ereport(ERROR,

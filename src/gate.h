@@ -10,6 +10,7 @@
 #include "storage/lockdefs.h"
 
 extern Gate *dq_resolve_gate(Oid target);
+extern void dq_require_role(const Gate *gate);
 extern void dq_check_target(Oid target);
 extern void dq_check_staging(Oid staging, Oid target);
 extern void dq_authorize_run(const Gate *gate, Oid staging, Oid caller,

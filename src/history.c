@@ -58,6 +58,13 @@ grouping_condition(const char *by)
 	return "false";
 }
 
+/* A number of days is none of batches */
+static const char *
+batches_limit(const char *by)
+{
+	return strcmp(by, "days") == 0 ? LOOK_BACK : "$3";
+}
+
 /* Where the batch of a run stands in the history of its gate, in UTC */
 Timestamp
 dq_batch_time(const Run *run)
@@ -95,10 +102,10 @@ dq_read_history(const Run *run, const char *metric, const char *by, int size)
 						" WHERE r.target = $1 AND r.baseline AND r.batch_time < $2"
 						" ORDER BY r.batch_time DESC, r.run_id DESC LIMIT " LOOK_BACK ") AS r,"
 						" LATERAL (%s) AS m (value) WHERE %s AND m.value IS NOT NULL"
-						" ORDER BY r.batch_time DESC, r.run_id DESC LIMIT $3) AS h",
+						" ORDER BY r.batch_time DESC, r.run_id DESC LIMIT %s) AS h",
 						metric ? "SELECT s.measured FROM dq_gate.results AS s WHERE s.run_id = r.run_id AND s.check_name = $4" :
 						"SELECT r.row_count::pg_catalog.float8 WHERE $4 IS NULL",
-						grouping_condition(by)),
+						grouping_condition(by), batches_limit(by)),
 			   4, types, values, nulls, false);
 	history->time = DatumGetCString(DirectFunctionCall1(timestamp_out, values[1]));
 	history->size = (int) dq_result_int64(0, 1, 0);
@@ -133,8 +140,8 @@ dq_read_profiles(const Run *run, const char *column_name, const char *by, int si
 						" ORDER BY r.batch_time DESC, r.run_id DESC LIMIT " LOOK_BACK ") AS r"
 						" JOIN dq_gate.profiles AS p ON p.run_id = r.run_id AND p.column_name = $4"
 						" WHERE %s AND (p.top_values IS NOT NULL OR p.quantiles IS NOT NULL) AND p.row_count > p.null_count"
-						" ORDER BY r.batch_time DESC, r.run_id DESC LIMIT $3) AS h (profile)",
-						grouping_condition(by)),
+						" ORDER BY r.batch_time DESC, r.run_id DESC LIMIT %s) AS h (profile)",
+						grouping_condition(by), batches_limit(by)),
 			   4, types, values, NULL, false);
 	history->size = (int) dq_result_int64(0, 1, 0);
 	history->values = dq_result_text(0, 2);

@@ -240,7 +240,9 @@ learn(Check *check, const Run *run)
 	if (check->kind == &dq_kind_stable_distribution)
 		check->history = dq_read_profiles(run, linitial(check->columns), by, size);
 	else
-		check->history = dq_read_history(run, check->kind == &dq_kind_volume ? NULL : check->name,
+		check->history = dq_read_history(run, check->kind == &dq_kind_volume ? NULL :
+										 dq_param(check->params, "metric_of") ?
+										 dq_param(check->params, "metric_of") : check->name,
 										 by, size);
 }
 
@@ -283,6 +285,22 @@ expect_totals(const Run *run, const ColumnMap *map, List *declared)
 			check->columns = lappend(check->columns, lfirst(lc));
 	}
 	return declared;
+}
+
+/* Whether some other check may move rows out of the batch */
+static bool
+others_move(List *checks, const Check *check)
+{
+	ListCell   *lc;
+
+	foreach(lc, checks)
+	{
+		const Check *other = lfirst(lc);
+
+		if (other != check && (other->action == DQ_QUARANTINE || other->action == DQ_DROP))
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -330,6 +348,7 @@ dq_make_plan(const Gate *gate, const ColumnMap *map, const Run *run)
 		Check	   *check = lfirst(lc);
 
 		check->no_samples |= !gate->samples;
+		check->others_move = others_move(plan->checks, check);
 		if (check->kind->learns && run != NULL)
 			learn(check, run);
 		check->kind->compile(check, map);

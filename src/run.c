@@ -132,6 +132,17 @@ publish_step(void *arg)
 	}
 }
 
+/* Why the publish failed; an error may name values, which some gates do not keep */
+static char *
+publish_error(const Run *run, const ErrorData *error, bool detailed)
+{
+	if (run->gate->samples)
+		return detailed ? dq_error_text(error) : error->message;
+	return psprintf("SQLSTATE %s%s%s", unpack_sql_state(error->sqlerrcode),
+					error->constraint_name ? ", constraint " : "",
+					error->constraint_name ? quote_identifier(error->constraint_name) : "");
+}
+
 /* A batch that passed its audit goes to the target; it may still fail there */
 static void
 publish(Run *run, Snapshot snapshot)
@@ -160,10 +171,10 @@ publish(Run *run, Snapshot snapshot)
 		run->published = false;
 		run->inserted = run->updated = run->unchanged = 0;
 		run->quarantined = 0;
-		run->error = dq_error_text(error);
+		run->error = publish_error(run, error, true);
 		run->error_sqlstate = pstrdup(unpack_sql_state(error->sqlerrcode));
 		run->failed = lappend(run->failed, "publish");
-		run->failures = lappend(run->failures, psprintf("publish: %s", error->message));
+		run->failures = lappend(run->failures, psprintf("publish: %s", publish_error(run, error, false)));
 		FreeErrorData(error);
 		run->quarantined = dq_quarantine_batch(run, dq_open_quarantine(run), snapshot);
 	}

@@ -242,6 +242,20 @@ dq_execute(const char *sql, int nargs, Oid *types, Datum *values,
 	return SPI_processed;
 }
 
+/* See that a statement is well formed, without running it */
+void
+dq_parse_statement(const char *sql)
+{
+	MemoryContext context = CurrentMemoryContext;
+	SPIPlanPtr	plan = SPI_prepare(sql, 0, NULL);
+
+	MemoryContextSwitchTo(context);
+	if (plan == NULL)
+		elog(ERROR, "SPI_prepare failed: %s in: %s",
+			 SPI_result_code_string(SPI_result), sql);
+	SPI_freeplan(plan);
+}
+
 /* Run a writing statement that reads what a given snapshot sees */
 uint64
 dq_execute_at(const char *sql, int nargs, Oid *types, Datum *values,

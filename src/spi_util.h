@@ -41,6 +41,7 @@ extern char *dq_error_text(const ErrorData *error);
 
 extern uint64 dq_execute(const char *sql, int nargs, Oid *types, Datum *values,
 						 const char *nulls, bool read_only);
+extern void dq_parse_statement(const char *sql);
 extern uint64 dq_execute_at(const char *sql, int nargs, Oid *types,
 							Datum *values, const char *nulls,
 							Snapshot snapshot);

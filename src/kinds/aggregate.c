@@ -7,13 +7,13 @@
 
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
-#include "parser/parse_coerce.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
 #include "declare.h"
 #include "expression.h"
 #include "kinds/kinds.h"
+#include "kinds/totals.h"
 #include "params.h"
 #include "spi_util.h"
 
@@ -34,7 +34,7 @@ aggregate_compile(Check *check, const ColumnMap *map)
 
 	/* NaN is between no bounds, and no value at all is none */
 	initStringInfo(&failure);
-	appendStringInfo(&failure, "(%s)::pg_catalog.float8 = 'NaN'", value);
+	appendStringInfo(&failure, "(%s)::pg_catalog.numeric = 'NaN'", value);
 	if (min)
 		appendStringInfo(&failure, " OR (%s)::pg_catalog.numeric < %s::pg_catalog.numeric",
 						 value, dq_literal(min));
@@ -82,7 +82,7 @@ dq_gate_expect_aggregate(PG_FUNCTION_ARGS)
 
 	expression = dq_parse_aggregate(text, decl->filter, decl->gate->target);
 	type = exprType(expression);
-	if (TypeCategory(type) != TYPCATEGORY_NUMERIC)
+	if (!dq_is_number(type))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("the expression must be a number, not of type %s", format_type_be(type))));

@@ -111,7 +111,7 @@ dq_given_totals(const char *totals, const ColumnMap *map)
 					 errmsg("total %s is that of no column of %s", quote_identifier(name), map->target_sql),
 					 errhint("Totals are named like the columns that they are the sums of, and \"%s\".",
 							 DQ_ROW_COUNT)));
-		if (!dq_has_sum(column))
+		if (!dq_is_number(column->typid))
 			ereport(ERROR,
 					(errcode(ERRCODE_DATATYPE_MISMATCH),
 					 errmsg("column %s of %s has type %s, which cannot be added up",

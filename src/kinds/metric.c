@@ -9,14 +9,15 @@
 #include "postgres.h"
 
 #include "nodes/nodeFuncs.h"
-#include "parser/parse_coerce.h"
 #include "utils/builtins.h"
+#include "utils/timestamp.h"
 
 #include "columns.h"
 #include "declare.h"
 #include "expression.h"
 #include "kinds/baseline.h"
 #include "kinds/kinds.h"
+#include "kinds/totals.h"
 #include "params.h"
 #include "plan.h"
 #include "spi_util.h"
@@ -53,7 +54,7 @@ typedef struct Method
 
 static const Method methods[] = {
 	{"ratio_to_median",
-		"SELECT s.median, CASE WHEN s.median <> 0 THEN x.x / s.median WHEN x.x = 0 THEN 1 ELSE 'Infinity' END"
+		"SELECT s.median, CASE WHEN s.median <> 0 THEN x.x / s.median WHEN x.x = 0 THEN 1 ELSE pg_catalog.sign(x.x) * 'Infinity'::pg_catalog.float8 END"
 		" FROM x, (SELECT " MEDIAN_OF("h.value") " FROM %1$s) AS s (median)",
 	"ratio to the median", "0.5", "2"},
 	{"change",
@@ -123,8 +124,8 @@ metric_compile(Check *check, const ColumnMap *map)
 
 	check->judge_sql = psprintf("WITH x (x) AS MATERIALIZED (SELECT $2::pg_catalog.float8), m (usual, statistic) AS MATERIALIZED (%1$s)"
 								" SELECT (%2$s AND %3$s AND m.statistic <> 'NaN') IS NOT TRUE,"
-								" pg_catalog.format('%%s, %%s %%s', x.x, %4$s::pg_catalog.text, s.words)"
-								" || COALESCE(', usually ' || m.usual, ''),"
+								" CASE WHEN m.statistic IS NULL THEN x.x::pg_catalog.text ELSE pg_catalog.format('%%s, %%s %%s', x.x, %4$s::pg_catalog.text, s.words)"
+								" || COALESCE(', usually ' || m.usual, '') END,"
 								" pg_catalog.format('%%s; %%s, %%s %%s', %5$s::pg_catalog.text, COALESCE(x.x::pg_catalog.text, 'no value'),"
 								" %4$s::pg_catalog.text, COALESCE(s.words, 'unknown')) || COALESCE(', usually ' || m.usual, ''),"
 								" NULL::pg_catalog.jsonb,"
@@ -176,7 +177,7 @@ declare_metric(Declaration *decl, const char *text)
 	Oid			type = exprType(expression);
 	List	   *columns;
 
-	if (TypeCategory(type) != TYPCATEGORY_NUMERIC)
+	if (!dq_is_number(type))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("the metric must be a number, not of type %s", format_type_be(type))));
@@ -214,6 +215,7 @@ dq_gate_expect_metric(PG_FUNCTION_ARGS)
 	char	   *max = dq_numeric_argument(fcinfo, 5, "max");
 	char	   *spread = dq_positive_argument(fcinfo, 9, "min_spread");
 	char	   *season = dq_interval_argument(fcinfo, 10, "season");
+	Interval	zero = {0};
 	Check	   *other;
 
 	decl->name = dq_required_text(fcinfo, 1, "name");
@@ -231,6 +233,11 @@ dq_gate_expect_metric(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the method \"%s\" needs min, max or both", method_name)));
+	if (season && DatumGetInt32(DirectFunctionCall2(interval_cmp, PG_GETARG_DATUM(10),
+													IntervalPGetDatum(&zero))) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"season\" must be longer than nothing")));
 	dq_check_order("min", min, "max", max);
 	dq_declare_history(fcinfo, 6, decl);
 	dq_declare_common(fcinfo, 11, decl);
@@ -248,6 +255,11 @@ dq_gate_expect_metric(PG_FUNCTION_ARGS)
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("check %s is about a metric itself", quote_identifier(metric)),
 					 errhint("Name its metric.")));
+		if (!(other->kind->rows || other->kind->counts || other->kind->observes_number))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("check %s, of type \"%s\", measures no number", quote_identifier(metric),
+							other->kind->name)));
 		decl->params = dq_set_param(decl->params, "metric_of", metric);
 	}
 	else

@@ -6,12 +6,12 @@
 #include "postgres.h"
 
 #include "nodes/nodeFuncs.h"
-#include "parser/parse_coerce.h"
 #include "utils/builtins.h"
 
 #include "declare.h"
 #include "expression.h"
 #include "kinds/kinds.h"
+#include "kinds/totals.h"
 #include "params.h"
 #include "row_limits.h"
 #include "spi_util.h"
@@ -26,7 +26,7 @@ scalar_compile(Check *check, const char *query, const char *min, const char *max
 	check->judge_sql = psprintf("SELECT NOT answered.value::pg_catalog.numeric"
 								" BETWEEN COALESCE(%1$s::pg_catalog.numeric, '-Infinity')"
 								" AND COALESCE(%2$s::pg_catalog.numeric, 'Infinity')"
-								" OR answered.value::pg_catalog.float8 = 'NaN',"
+								" OR answered.value::pg_catalog.numeric = 'NaN',"
 								" answered.value::pg_catalog.text,"
 								" %3$s || ': ' || COALESCE(answered.value::pg_catalog.text, 'no value'),"
 								" NULL::pg_catalog.jsonb FROM (SELECT (%4$s)) AS answered (value)",
@@ -98,7 +98,7 @@ require_number(Query *query)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a query with min or max must return one column")));
 	type = exprType((Node *) linitial_node(TargetEntry, query->targetList)->expr);
-	if (TypeCategory(type) != TYPCATEGORY_NUMERIC)
+	if (!dq_is_number(type))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("a query with min or max must return a number, not a value of type %s",

@@ -109,8 +109,7 @@ typedef struct Comparison
 static void
 compare_step(void *arg)
 {
-	dq_execute(((Comparison *) arg)->sql, 0, NULL, NULL, NULL, true);
-	dq_free_result();
+	dq_parse_statement(((Comparison *) arg)->sql);
 }
 
 static void

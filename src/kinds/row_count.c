@@ -44,6 +44,7 @@ const CheckKind dq_kind_row_count = {
 	.actions = DQ_BATCH_ACTION,
 	.filters = true,
 	.observes_counts = true,
+	.observes_number = true,
 	.compile = row_count_compile,
 	.judge = row_count_judge,
 };

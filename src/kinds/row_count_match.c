@@ -39,7 +39,8 @@ row_count_match_compile(Check *check, const ColumnMap *map)
 	/* without rows in the other table there is no ratio, but none is as many as none */
 	initStringInfo(&rule);
 	if (max_variance)
-		appendStringInfo(&rule, "pg_catalog.abs($1 - r.other) * 100 <= %s::pg_catalog.numeric * r.other",
+		appendStringInfo(&rule, "CASE WHEN r.other = 0 THEN $1 = 0"
+						 " ELSE pg_catalog.abs($1 - r.other) * 100 <= %s::pg_catalog.numeric * r.other END",
 						 dq_literal(max_variance));
 	else
 	{

@@ -58,6 +58,17 @@ steps_sql(bool whole)
 		"pg_catalog.date_part('epoch', e.hi - e.lo) / pg_catalog.date_part('epoch', e.step)";
 }
 
+/* A name in a sample that no column of the group has, as a literal */
+static char *
+free_name(const char *name, List *taken)
+{
+	char	   *free = pstrdup(name);
+
+	while (dq_has_name(taken, free))
+		free = psprintf("%s_", free);
+	return dq_literal(free);
+}
+
 static void
 series_compile(Check *check, const ColumnMap *map)
 {
@@ -144,8 +155,8 @@ series_compile(Check *check, const ColumnMap *map)
 								" %14$s g.steps[x.first] || CASE WHEN x.count > 1 THEN ' to ' || g.steps[x.last] ELSE '' END AS words"
 								" FROM gaps AS x ORDER BY first%10$s LIMIT %15$d) AS l), '')"
 								" || CASE WHEN f.gaps > %15$d THEN '; ...' ELSE '' END END,"
-								" (SELECT pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object(%16$s'from', g.steps[x.first], 'to', g.steps[x.last],"
-								" 'missing', x.count) ORDER BY x.first%10$s) FROM (SELECT * FROM gaps ORDER BY first%10$s LIMIT %15$d) AS x)"
+								" (SELECT pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object(%16$s%18$s, g.steps[x.first], %19$s, g.steps[x.last],"
+								" %20$s, x.count) ORDER BY x.first%10$s) FROM (SELECT * FROM gaps ORDER BY first%10$s LIMIT %15$d) AS x)"
 								" FROM e, g, found AS f",
 								from ? from : psprintf("($2::pg_catalog.jsonb ->> 'lo')::%s", type),
 								to ? to : psprintf("($2::pg_catalog.jsonb ->> 'hi')::%s", type),
@@ -158,7 +169,8 @@ series_compile(Check *check, const ColumnMap *map)
 								group_words.data,
 								DQ_SAMPLE_ROWS, by_json.data,
 								whole ? psprintf("(%s)::pg_catalog.numeric < g.steps[g.count]::pg_catalog.numeric + e.step", value) :
-								psprintf("%s < g.steps[g.count] + e.step", value));
+								psprintf("%s < g.steps[g.count] + e.step", value),
+								free_name("from", by), free_name("to", by), free_name("missing", by));
 }
 
 const CheckKind dq_kind_series = {

@@ -61,11 +61,11 @@ dq_differences_sql(List *names, const char *wanted, const char *tolerance)
 					dq_literal(dq_array_as_text(dq_text_array(names))), wanted);
 }
 
-/* Whether the values of a column can be added up to a number */
+/* Whether values of a type are numbers, which can be added up and compared */
 bool
-dq_has_sum(const Column *column)
+dq_is_number(Oid typid)
 {
-	switch (getBaseType(column->typid))
+	switch (getBaseType(typid))
 	{
 		case INT2OID:
 		case INT4OID:
@@ -89,7 +89,7 @@ dq_require_sums(const Declaration *decl, List *names)
 	{
 		Column	   *column = dq_find_column(decl->map, lfirst(lc));
 
-		if (!dq_has_sum(column))
+		if (!dq_is_number(column->typid))
 			ereport(ERROR,
 					(errcode(ERRCODE_DATATYPE_MISMATCH),
 					 errmsg("column %s of gate %s has type %s, which cannot be added up",

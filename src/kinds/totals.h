@@ -15,6 +15,6 @@
 extern char *dq_totals_sql(List *names, const char *picked);
 extern char *dq_differences_sql(List *names, const char *wanted, const char *tolerance);
 extern void dq_require_sums(const Declaration *decl, List *names);
-extern bool dq_has_sum(const Column *column);
+extern bool dq_is_number(Oid typid);
 
 #endif							/* DQ_GATE_TOTALS_H */

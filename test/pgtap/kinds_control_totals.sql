@@ -1,6 +1,6 @@
 -- expect_control_totals, and totals that are given with a call
 \ir include/helpers.sql
-SELECT plan(139);
+SELECT plan(141);
 
 CREATE DOMAIN price AS numeric(10,2);
 CREATE TABLE t (id int PRIMARY KEY, amount numeric(10,2), n int, f float8, m money, p price, c text, d date, b bool, g int GENERATED ALWAYS AS (id * 2) STORED);
@@ -144,7 +144,11 @@ SELECT is((dq_gate.publish('s', 't', totals => '{"row_count": 3}')).verdict || '
 SELECT is((dq_gate.publish('s', 't')).verdict || ': ' || message('amount_control_totals'), 'published: no totals were given with the call', 'and so do totals at all');
 SELECT drop_all('t'), dq_gate.expect_control_totals('t') \g /dev/null
 SELECT is(outcome(dq_gate.publish('s', 't')) || ': ' || not_passed(), 'rejected 3: 3 quarantined: control_totals failed', 'a batch whose totals nobody gave is kept out where they are expected');
+SELECT set_config('dq_gate.totals', '{"row_count": 3}', false) \g /dev/null
+SELECT is((dq_gate.publish('s', 't')).verdict, 'rejected', 'a setting of the session gives none');
+SELECT set_config('dq_gate.totals', '', false) \g /dev/null
 SELECT is((dq_gate.publish('s', 't', totals => '{"row_count": 3, "amount": -10.25}')).verdict, 'published', 'given, they are compared');
+SELECT is(current_setting('dq_gate.totals'), '', 'and forgotten');
 SELECT is((dq_gate.publish('s', 't', totals => '{"row_count": 3, "amount": 10.25}')).verdict, 'rejected', 'whatever they are of');
 SELECT drop_all('t') \g /dev/null
 -- beside one that has a manifest, one that is only declared, one of that name

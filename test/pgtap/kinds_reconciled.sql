@@ -1,6 +1,6 @@
 -- expect_reconciled: the batch has the rows, the sums and the keys of its source
 \ir include/helpers.sql
-SELECT plan(85);
+SELECT plan(86);
 
 CREATE TABLE src (id int, amount numeric(10,2), note text);
 CREATE TABLE t (id int PRIMARY KEY, amount numeric(10,2), c text, j json, g int GENERATED ALWAYS AS (id * 2) STORED);
@@ -126,6 +126,16 @@ INSERT INTO num_src VALUES (1.0), (2.50);
 INSERT INTO num_s VALUES ('1.00'), ('2.5');
 SELECT dq_gate.expect_reconciled('num', 'num_src', sums => '{k}') \g /dev/null
 SELECT is(outcome(dq_gate.publish('num_s', 'num')), 'published 2: 2 inserted', '1.0 is 1.00, staged as text or not');
+
+-- a key with a collation of its own on one side
+CREATE TABLE coll_src (k text COLLATE "C");
+CREATE TABLE coll (k text PRIMARY KEY);
+CREATE TABLE coll_s (k text);
+INSERT INTO coll_src VALUES ('a'), ('b');
+INSERT INTO coll_s VALUES ('a'), ('c');
+SELECT dq_gate.expect_reconciled('coll', 'coll_src', action => 'warn') \g /dev/null
+SELECT dq_gate.audit('coll_s', 'coll') \g /dev/null
+SELECT is((SELECT sample FROM dq_gate.results_of(last_run()) WHERE check_type = 'reconciled'), '{"missing": [{"k": "b"}], "extra": [{"k": "c"}]}', 'another collation of the source');
 
 -- tolerance is for sums, not for rows or keys
 SELECT dq_gate.expect_reconciled('t', 'src', sums => '{amount}', tolerance => 0.5, action => 'warn') \g /dev/null

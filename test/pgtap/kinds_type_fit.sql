@@ -1,6 +1,6 @@
 -- expect_type_fit and expect_constraint: another action for what the target itself enforces
 \ir include/helpers.sql
-SELECT plan(83);
+SELECT plan(90);
 
 CREATE FUNCTION drop_all(target regclass) RETURNS void LANGUAGE sql AS
 	$$ SELECT dq_gate.drop_check(target, name) FROM dq_gate.checks c WHERE c.target = $1 AND c.check_type <> 'volume' $$;
@@ -64,6 +64,15 @@ SELECT dq_gate.expect_type_fit('t', 'id', action => 'quarantine') \g /dev/null
 DELETE FROM s WHERE id IN ('1', '5');
 SELECT is(outcome(dq_gate.publish('s', 't')) || ': ' || not_passed(), 'rejected 3: 3 quarantined: id_type_fit failed, not_empty failed', 'a batch of which nothing fits is rejected');
 SELECT drop_all('t') \g /dev/null
+
+-- a key of several columns, of which one does not fit
+CREATE TABLE comp (a int, b date, v int, PRIMARY KEY (a, b));
+CREATE TABLE comp_s (a text, b text, v text);
+INSERT INTO comp_s VALUES ('1', '2024-01-01', '1'), ('x', '2024-01-01', '2'), ('1', '2024-13-01', '3'), ('2', '2024-01-01', '4'), ('y', 'z', '5');
+SELECT dq_gate.expect_type_fit('comp', 'a', 'quarantine'), dq_gate.expect_type_fit('comp', 'b', 'drop') \g /dev/null
+SELECT is(outcome(dq_gate.publish('comp_s', 'comp')), 'published 5: 2 inserted, 2 quarantined, 1 dropped', 'a key of several columns, of which one does not fit');
+SELECT is(unaccounted(), 0::bigint, 'every row is accounted for');
+SELECT results_eq('SELECT a, b, failed_checks FROM dq_quarantine.comp ORDER BY a', $$ VALUES ('x', '2024-01-01', '{a_type_fit}'::text[]), ('y', 'z', '{a_type_fit,b_type_fit}') $$, 'what is to be kept and to be dropped is kept');
 
 -- what says less does not take the place: the derived check stays, and blocks
 TRUNCATE s;
@@ -178,7 +187,18 @@ SELECT dq_gate.publish('k_s', 'k') \g /dev/null
 SELECT is(finding('some') || '; ' || message('quiet'), 'passed 0 of 1, 1 null; 1 of 3 rows: not satisfied: (v > 0)', 'filter and samples');
 SELECT drop_all('k') \g /dev/null
 
--- the primary key is the key's own check, not this one's
+-- the primary key, which has a check of its own
+DELETE FROM k_s WHERE id = 2;
+INSERT INTO k_s VALUES (8, 1, 8, 1, 1), (8, 2, 9, 1, 1);
+SELECT dq_gate.expect_constraint('k', 'k_pkey', 'quarantine') \g /dev/null
+SELECT is(about('k', 'k_s', '{unique}'), 'k_pkey quarantine derived, only_one block derived', 'a check of the primary key takes the place of that of the key');
+SELECT is(outcome(dq_gate.publish('k_s', 'k')), 'published 4: 2 unchanged, 2 quarantined', 'and moves what is there twice');
+SELECT is(unaccounted(), 0::bigint, 'every row is accounted for');
+SELECT drop_all('k') \g /dev/null
+DELETE FROM k_s WHERE id = 8;
+INSERT INTO k_s VALUES (2, -1, 2, 1, 1);
+
+-- beside other checks that move rows
 SELECT dq_gate.expect_constraint('k', 'positive', 'quarantine'), dq_gate.expect_unique('k', '{id}', action => 'quarantine') \g /dev/null
 INSERT INTO k_s VALUES (1, 1, 8, 1, 1);
 SELECT is(outcome(dq_gate.publish('k_s', 'k')), 'published 4: 1 unchanged, 3 quarantined', 'beside other checks that move rows');
@@ -187,6 +207,8 @@ SELECT drop_all('k') \g /dev/null
 
 -- refused when declared
 SELECT raises($$ SELECT dq_gate.expect_constraint('k', 'nothing') $$, '42704', 'gate public.k has no constraint nothing[^$]*checks_of', 'a constraint that is not there');
+CREATE TABLE ex (id int PRIMARY KEY, r int4range, CONSTRAINT apart EXCLUDE USING gist (r WITH &&));
+SELECT raises($$ SELECT dq_gate.expect_constraint('ex', 'apart', 'quarantine') $$, '42809', 'constraint apart of gate public.ex has no check', 'a constraint that is not checked in a batch');
 SELECT raises($$ SELECT dq_gate.expect_constraint('k', NULL) $$, '22004', 'constraint_name', 'no constraint');
 SELECT raises($$ SELECT dq_gate.expect_constraint('k', 'positive', nulls => 'fail') $$, '22023', '"constraint" does not take "nulls"[^$]*what NULL means', 'the constraint says what NULL means');
 SELECT raises($$ SELECT dq_gate.expect_constraint('k', 'positive', 'skip') $$, '22023', 'constraint[^$]*skip[^$]*block[^$]*quarantine[^$]*drop[^$]*warn', 'an action that it cannot take');

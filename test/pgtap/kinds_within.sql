@@ -1,6 +1,6 @@
 -- expect_within: a point in time that is near now or the as_of of the run; as_of and batch_id in rules
 \ir include/helpers.sql
-SELECT plan(85);
+SELECT plan(92);
 
 CREATE DOMAIN moment AS timestamptz;
 CREATE TABLE t (id int PRIMARY KEY, at timestamptz, local timestamp, d date, m moment, c text, tm time, n int);
@@ -210,6 +210,25 @@ SELECT drop_all('t'), dq_gate.expect_query('t', 'same_name', 'SELECT 1 WHERE dq_
 SELECT is((dq_gate.publish('s', 't')).verdict, 'published', 'a batch that nobody named has the name of the log');
 SELECT drop_all('t') \g /dev/null
 
+-- with parallel workers, as with none
+TRUNCATE s;
+INSERT INTO s (id, d, c) SELECT i, '2024-03-10'::date + i % 4, 'b' || i % 2 FROM generate_series(1, 4000) i;
+ANALYZE s;
+ALTER TABLE s SET (parallel_workers = 2);
+SELECT dq_gate.expect_sql('t', 'rule', 'd = dq_gate.as_of() AND c = dq_gate.batch_id()', action => 'warn'), dq_gate.expect_within('t', 'd', '0', '1 day', 'as_of', action => 'warn'), dq_gate.expect_query('t', 'number', 'SELECT count(*) FROM s WHERE d = dq_gate.as_of()', 1000, 1000, action => 'warn') \g /dev/null
+CREATE FUNCTION found() RETURNS text LANGUAGE plpgsql AS $$ BEGIN PERFORM dq_gate.audit('s', 't', 'b1', '2024-03-11'); RETURN finding('rule') || '; ' || finding('d_within') || '; ' || finding('number'); END $$;
+SELECT is(found(), 'failed 3000 of 4000; failed 2000 of 4000; passed of 4000', 'many rows');
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SET parallel_leader_participation = off;
+SELECT is(found(), 'failed 3000 of 4000; failed 2000 of 4000; passed of 4000', 'are judged the same by parallel workers');
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+RESET min_parallel_table_scan_size;
+RESET parallel_leader_participation;
+SELECT drop_all('t') \g /dev/null
+
 -- what a session says of itself is not believed
 SELECT dq_gate.expect_sql('t', 'rule', 'dq_gate.as_of() IS NULL AND dq_gate.batch_id() = ''true name''', nulls => 'fail') \g /dev/null
 SELECT set_config('dq_gate.as_of', '2020-01-01', false), set_config('dq_gate.batch_id', 'false name', false) \g /dev/null
@@ -222,5 +241,17 @@ CREATE FUNCTION fail_hard(int) RETURNS bool LANGUAGE plpgsql STABLE AS $$ BEGIN 
 SELECT dq_gate.expect_sql('t', 'hard', 'fail_hard(id)') \g /dev/null
 SELECT raises($$ SELECT dq_gate.publish('s', 't', 'b', '2024-03-10') $$, '40001', 'as of 2024-03-10', 'an error that ends the run');
 SELECT is(coalesce(dq_gate.as_of()::text, dq_gate.batch_id()), NULL, 'ends its as_of and name as well');
+
+SELECT drop_all('t'), dq_gate.expect_sql('t', 'never', 'd > dq_gate.as_of() + 1000') \g /dev/null
+\set ON_ERROR_STOP 0
+CALL dq_gate.publish_or_fail('s', 't', 'by call', '2024-03-11');
+\set ON_ERROR_STOP 1
+SELECT is((SELECT ROW(verdict, batch_id, as_of)::text FROM dq_gate.runs WHERE run_id = last_run()), '(rejected,"by call",2024-03-11)', 'a call of publish_or_fail that is rejected');
+SELECT is((SELECT count(*) FROM dq_quarantine.t WHERE run_id = last_run() AND failed_checks = '{never}'), 4000::bigint, 'keeps the batch with its reasons');
+SELECT is(coalesce(dq_gate.as_of()::text, dq_gate.batch_id()), NULL, 'and leaves nothing behind');
+SELECT drop_all('t'), dq_gate.expect_sql('t', 'rule', 'd >= dq_gate.as_of() - 10') \g /dev/null
+CALL dq_gate.publish_or_fail('s', 't', 'by call', '2024-03-11');
+SELECT is((SELECT verdict || ' ' || row_count FROM dq_gate.runs WHERE run_id = last_run()), 'published 4000', 'one that is published');
+SELECT is(coalesce(dq_gate.as_of()::text, dq_gate.batch_id()), NULL, 'neither');
 
 SELECT finish();
