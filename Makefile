@@ -68,9 +68,9 @@ test:
 demo:
 	@test/private.sh examples/demo.sh
 
-# what a gate costs over the bare MERGE that it guards, likewise
+# what a gate costs over the bare MERGE that it guards, and what a long history adds, likewise
 bench:
-	@test/private.sh bench/publish.sh
+	@test/private.sh bench/run.sh
 
 help:
 	@echo 'make               build dq_gate for the server of PG_CONFIG'

@@ -287,20 +287,55 @@ expect_totals(const Run *run, const ColumnMap *map, List *declared)
 	return declared;
 }
 
-/* Whether some other check may move rows out of the batch */
-static bool
-others_move(List *checks, const Check *check)
+/*
+ * True for a row that a check moves out of the batch, NULL if none does.  What
+ * is unique cannot be told of a row by itself.
+ */
+static char *
+moved_sql(List *checks)
 {
+	StringInfoData sql;
 	ListCell   *lc;
 
+	initStringInfo(&sql);
 	foreach(lc, checks)
 	{
-		const Check *other = lfirst(lc);
+		const Check *check = lfirst(lc);
 
-		if (other != check && (other->action == DQ_QUARANTINE || other->action == DQ_DROP))
-			return true;
+		if ((check->action == DQ_QUARANTINE || check->action == DQ_DROP) &&
+			check->fail_sql != NULL && check->kind != &dq_kind_unique)
+			appendStringInfo(&sql, "%s%s", sql.len > 0 ? " OR " : "(", check->fail_sql);
 	}
-	return false;
+	if (sql.len == 0)
+		return NULL;
+	appendStringInfoChar(&sql, ')');
+	return sql.data;
+}
+
+/* Whether what a check says depends on what other checks move out */
+static bool
+looks_at_others(const Check *check)
+{
+	return check->kind == &dq_kind_unique && dq_param(check->params, "in_target") != NULL;
+}
+
+/* From parameters to SQL and words */
+static void
+compile(Check *check, const Gate *gate, const ColumnMap *map, const Run *run)
+{
+	check->no_samples |= !gate->samples;
+	if (check->kind->learns && run != NULL)
+		learn(check, run);
+	check->kind->compile(check, map);
+	if (check->action == DQ_DECLARE)
+	{
+		check->broken = NULL;
+		check->unjudged = "declared only, not evaluated";
+	}
+	else if (run != NULL && check->needs_as_of && !run->has_as_of)
+		check->broken = "the run was given no as_of";
+	check->row_sql = check->fail_sql;
+	apply_filter(check);
 }
 
 /*
@@ -345,22 +380,18 @@ dq_make_plan(const Gate *gate, const ColumnMap *map, const Run *run)
 
 	foreach(lc, plan->checks)
 	{
+		if (!looks_at_others(lfirst(lc)))
+			compile(lfirst(lc), gate, map, run);
+	}
+	foreach(lc, plan->checks)
+	{
 		Check	   *check = lfirst(lc);
 
-		check->no_samples |= !gate->samples;
-		check->others_move = others_move(plan->checks, check);
-		if (check->kind->learns && run != NULL)
-			learn(check, run);
-		check->kind->compile(check, map);
-		if (check->action == DQ_DECLARE)
+		if (looks_at_others(check))
 		{
-			check->broken = NULL;
-			check->unjudged = "declared only, not evaluated";
+			check->moved_sql = moved_sql(plan->checks);
+			compile(check, gate, map, run);
 		}
-		else if (run != NULL && check->needs_as_of && !run->has_as_of)
-			check->broken = "the run was given no as_of";
-		check->row_sql = check->fail_sql;
-		apply_filter(check);
 		plan->reads_target |= check->reads_target;
 	}
 	dq_resume(&saved);

@@ -220,7 +220,7 @@ typedef struct Check
 	char	   *sample_sql;		/* failing rows as jsonb, if not the usual */
 	char	   *threshold;		/* about the batch: what is compared with */
 	bool		reads_target;
-	bool		others_move;	/* another check may move rows out of the batch */
+	char	   *moved_sql;		/* true for a row that other checks move out */
 	bool		needs_as_of;
 	char	   *profile_of;		/* the column whose profile this one is about */
 	char	   *metric_of;		/* the check whose number this one is about */

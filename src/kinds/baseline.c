@@ -87,7 +87,8 @@ dq_declare_history(FunctionCallInfo fcinfo, int first, Declaration *decl)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("history cannot be %d", history),
 				 errhint("It is a number of batches, or of days, from 1 to %d.", MAX_HISTORY)));
-	if (min_history < 1 || min_history > history)
+	/* a day may have many batches */
+	if (min_history < 1 || min_history > (strcmp(by, "days") == 0 ? MAX_HISTORY : history))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("min_history cannot be %d", min_history),

@@ -135,10 +135,11 @@ unique_compile(Check *check, const ColumnMap *map)
 static char *
 clash_sql(const Check *check, const ColumnMap *map)
 {
-	/* a row that may be moved may leave its row of the target as it is */
-	char	   *kept = check->others_move ? psprintf("NOT (%s)", dq_match_sql(map)) :
-		psprintf("NOT EXISTS (SELECT 1 FROM %s WHERE %s)",
-				 dq_source_sql(map, "batch"), dq_match_sql(map));
+	/* a row that is moved out leaves its row of the target as it is */
+	char	   *kept = psprintf("NOT EXISTS (SELECT 1 FROM %s WHERE %s%s%s)",
+								dq_source_sql(map, "batch"), dq_match_sql(map),
+								check->moved_sql ? " AND NOT " : "",
+								check->moved_sql ? check->moved_sql : "");
 	char	   *operator = NULL;
 	bool		one_operator = true;
 	StringInfoData same;
@@ -159,7 +160,7 @@ clash_sql(const Check *check, const ColumnMap *map)
 			appendStringInfo(&same, "((target.%1$s %2$s batch.%1$s) IS TRUE OR (target.%1$s IS NULL AND batch.%1$s IS NULL)) AND ",
 							 name, equal);
 	}
-	if (one_operator && check->nulls_distinct && !check->others_move)
+	if (one_operator && check->nulls_distinct)
 		return psprintf("(((%s) %s ANY (SELECT %s FROM %s AS target WHERE %s)) IS TRUE)",
 						names_sql(check->columns, "batch."), operator,
 						names_sql(check->columns, "target."), map->target_sql, kept);
