@@ -199,8 +199,8 @@ COMMENT ON TABLE dq_gate.profiles IS
 	'what the values of a column looked like, one row a run and column: of gates with a profile, and of columns whose distribution is checked';
 COMMENT ON COLUMN dq_gate.profiles.distinct_count IS 'different values, counted; NULL for a type that has no equality';
 COMMENT ON COLUMN dq_gate.profiles.quantiles IS
-	'of numbers and points in time, which are seconds since 1970: the 0th to the 100th percentile, 101 values';
-COMMENT ON COLUMN dq_gate.profiles.top_values IS 'the 100 most common values with their rows';
+	'of numbers and points in time, which are seconds since 1970: the 0th to the 100th percentile, 101 values; without the first and the last where the gate keeps no values';
+COMMENT ON COLUMN dq_gate.profiles.top_values IS 'the 100 most common values with their rows, and a key that equal values share however they are written';
 COMMENT ON COLUMN dq_gate.profiles.min_length IS 'of texts, in characters';
 
 CREATE TABLE dq_gate.quarantines (

@@ -84,8 +84,29 @@ dq_columns_to_profile(const Run *run)
 	return names;
 }
 
-/* The parts that only numbers and points in time have */
-static const char *scalar_parts =
+/* A value v as text, the same in every time zone */
+static const char *
+text_sql(Oid typid)
+{
+	if (getBaseType(typid) == TIMESTAMPTZOID)
+		return "(pg_catalog.timezone('UTC', g.v)::pg_catalog.text || '+00')";
+	return "g.v::pg_catalog.text";
+}
+
+/*
+ * What tells a value v from others: equal values may be written in several
+ * ways, and different ones begin alike.
+ */
+static const char *
+key_sql(Oid typid)
+{
+	if (OidIsValid(lookup_type_cache(typid, TYPECACHE_HASH_EXTENDED_PROC)->hash_extended_proc))
+		return "pg_catalog.hash_record_extended(ROW(g.v), 0)::pg_catalog.text";
+	return "pg_catalog.md5(g.v::pg_catalog.text)";
+}
+
+/* The parts that only numbers and points in time have: %1$s where v lies */
+static const char *const scalar_parts =
 	" || (WITH x AS (SELECT %1$s AS x, g.n FROM g WHERE g.v IS NOT NULL),"
 	" c AS (SELECT x.x, x.n, pg_catalog.sum(x.n) OVER (ORDER BY x.x) AS upto, pg_catalog.sum(x.n) OVER () AS total FROM x),"
 	" q AS (SELECT pg_catalog.array_agg(c.x ORDER BY k) AS quantiles FROM c, pg_catalog.generate_series("
@@ -97,14 +118,15 @@ static const char *scalar_parts =
 	" 'stddev', (SELECT CASE WHEN m.n > 1 THEN pg_catalog.sqrt(pg_catalog.sum((f.x - m.mean) ^ 2 * f.n) / (m.n - 1)::pg_catalog.float8) END FROM f))"
 	" FROM m)";
 
-static const char *string_parts =
+static const char *const string_parts =
 	" || (SELECT pg_catalog.jsonb_build_object('min_length', pg_catalog.min(pg_catalog.char_length(g.v::pg_catalog.text)),"
 	" 'max_length', pg_catalog.max(pg_catalog.char_length(g.v::pg_catalog.text))) FROM g)";
 
-static const char *order_parts =
+/* Of types with an order: %1$s v as text, %2$s where there is a value */
+static const char *const order_parts =
 	" || pg_catalog.jsonb_build_object("
-	"'min', (SELECT pg_catalog.left(g.v::pg_catalog.text, 100) FROM g WHERE g.v IS NOT NULL ORDER BY g.v LIMIT 1),"
-	" 'max', (SELECT pg_catalog.left(g.v::pg_catalog.text, 100) FROM g WHERE g.v IS NOT NULL ORDER BY g.v DESC LIMIT 1))";
+	"'min', (SELECT pg_catalog.left(%1$s, 100) FROM g WHERE %2$s ORDER BY g.v LIMIT 1),"
+	" 'max', (SELECT pg_catalog.left(%1$s, 100) FROM g WHERE %2$s ORDER BY g.v DESC LIMIT 1))";
 
 /*
  * A query for the profile of a column, one jsonb: rows, nulls, and as far as
@@ -118,6 +140,8 @@ dq_profile_sql(const ColumnMap *map, const char *column_name)
 	char	   *source = dq_source_sql(map, "batch");
 	Oid			base = getBaseType(column->typid);
 	TypeCacheEntry *type = lookup_type_cache(base, TYPECACHE_EQ_OPR | TYPECACHE_LT_OPR);
+	/* a row of NULLs is a value */
+	const char *valued = type_is_rowtype(base) ? "(g.v IS DISTINCT FROM NULL)" : "(g.v IS NOT NULL)";
 	StringInfoData sql;
 
 	initStringInfo(&sql);
@@ -130,14 +154,14 @@ dq_profile_sql(const ColumnMap *map, const char *column_name)
 	}
 	appendStringInfo(&sql, "WITH g (v, n) AS MATERIALIZED (SELECT batch.%1$s, pg_catalog.count(*) FROM %2$s GROUP BY batch.%1$s)"
 					 " SELECT (SELECT pg_catalog.jsonb_build_object('rows', COALESCE(pg_catalog.sum(g.n), 0),"
-					 " 'nulls', COALESCE(pg_catalog.sum(g.n) FILTER (WHERE g.v IS NULL), 0),"
-					 " 'distinct', pg_catalog.count(*) FILTER (WHERE g.v IS NOT NULL)) FROM g)"
+					 " 'nulls', COALESCE(pg_catalog.sum(g.n) FILTER (WHERE NOT %4$s), 0),"
+					 " 'distinct', pg_catalog.count(*) FILTER (WHERE %4$s)) FROM g)"
 					 " || pg_catalog.jsonb_build_object('top', (SELECT pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object("
-					 "'value', pg_catalog.left(t.v::pg_catalog.text, 100), 'rows', t.n) ORDER BY t.n DESC, t.v::pg_catalog.text COLLATE pg_catalog.\"C\")"
-					 " FROM (SELECT g.v, g.n FROM g WHERE g.v IS NOT NULL ORDER BY g.n DESC, g.v::pg_catalog.text COLLATE pg_catalog.\"C\" LIMIT %3$d) AS t))",
-					 quote_identifier(column_name), source, DQ_COMMON_VALUES);
+					 "'value', pg_catalog.left(t.value, 100), 'rows', t.n, 'key', t.key) ORDER BY t.n DESC, t.value COLLATE pg_catalog.\"C\")"
+					 " FROM (SELECT %5$s AS value, %6$s AS key, g.n FROM g WHERE %4$s ORDER BY g.n DESC, %5$s COLLATE pg_catalog.\"C\" LIMIT %3$d) AS t))",
+					 quote_identifier(column_name), source, DQ_COMMON_VALUES, valued, text_sql(base), key_sql(base));
 	if (OidIsValid(type->lt_opr))
-		appendStringInfoString(&sql, order_parts);
+		appendStringInfo(&sql, order_parts, text_sql(base), valued);
 	if (dq_is_scalar(base))
 		appendStringInfo(&sql, scalar_parts, position_sql(base));
 	if (TypeCategory(base) == TYPCATEGORY_STRING)
@@ -169,7 +193,7 @@ dq_log_profiles(const Run *run)
 		dq_execute("INSERT INTO dq_gate.profiles (run_id, column_name, row_count, null_count, distinct_count,"
 				   " min_value, max_value, mean, stddev, quantiles, top_values, min_length, max_length)"
 				   " SELECT $1, $2, p.rows, p.nulls, p.\"distinct\", CASE WHEN $4 THEN p.min END, CASE WHEN $4 THEN p.max END,"
-				   " p.mean, p.stddev, p.quantiles, CASE WHEN $4 THEN p.top END, p.min_length, p.max_length"
+				   " p.mean, p.stddev, CASE WHEN $4 THEN p.quantiles ELSE p.quantiles[2:100] END, CASE WHEN $4 THEN p.top END, p.min_length, p.max_length"
 				   " FROM pg_catalog.jsonb_to_record($3::pg_catalog.jsonb) AS p (rows pg_catalog.int8, nulls pg_catalog.int8,"
 				   " \"distinct\" pg_catalog.int8, min pg_catalog.text, max pg_catalog.text, mean pg_catalog.float8,"
 				   " stddev pg_catalog.float8, quantiles pg_catalog.float8[], top pg_catalog.jsonb,"
