@@ -14,13 +14,14 @@ CREATE FUNCTION dq_gate.create_gate(target pg_catalog.regclass,
 									enforce pg_catalog.bool DEFAULT NULL,
 									samples pg_catalog.bool DEFAULT NULL,
 									check_timeout pg_catalog.interval DEFAULT NULL,
-								   profile pg_catalog.bool DEFAULT NULL)
+									profile pg_catalog.bool DEFAULT NULL,
+									expected_every pg_catalog.interval DEFAULT NULL)
 RETURNS pg_catalog.regclass
 AS 'MODULE_PATHNAME', 'dq_gate_create_gate'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dq_gate.create_gate(pg_catalog.regclass, pg_catalog.regclass, pg_catalog.text[],
 	pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.regrole, pg_catalog.bool,
-	pg_catalog.bool, pg_catalog.interval, pg_catalog.bool) IS
+	pg_catalog.bool, pg_catalog.interval, pg_catalog.bool, pg_catalog.interval) IS
 	'register a gate for a target table';
 
 CREATE FUNCTION dq_gate.alter_gate(target pg_catalog.regclass,
@@ -33,13 +34,14 @@ CREATE FUNCTION dq_gate.alter_gate(target pg_catalog.regclass,
 								   enforce pg_catalog.bool DEFAULT NULL,
 								   samples pg_catalog.bool DEFAULT NULL,
 								   check_timeout pg_catalog.interval DEFAULT NULL,
-								   profile pg_catalog.bool DEFAULT NULL)
+								   profile pg_catalog.bool DEFAULT NULL,
+								   expected_every pg_catalog.interval DEFAULT NULL)
 RETURNS pg_catalog.regclass
 AS 'MODULE_PATHNAME', 'dq_gate_alter_gate'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dq_gate.alter_gate(pg_catalog.regclass, pg_catalog.regclass, pg_catalog.text[],
 	pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.regrole, pg_catalog.bool,
-	pg_catalog.bool, pg_catalog.interval, pg_catalog.bool) IS
+	pg_catalog.bool, pg_catalog.interval, pg_catalog.bool, pg_catalog.interval) IS
 	'change a gate; what is NULL stays, an empty text or array goes back to the default';
 
 CREATE FUNCTION dq_gate.drop_gate(target pg_catalog.regclass)

@@ -18,6 +18,7 @@ CREATE TABLE dq_gate.gates (
 	samples		pg_catalog.bool NOT NULL DEFAULT true,
 	check_timeout	pg_catalog.interval,
 	profile		pg_catalog.bool NOT NULL DEFAULT false,
+	expected_every	pg_catalog.interval,
 	created_by	pg_catalog.name NOT NULL DEFAULT SESSION_USER,
 	created_at	pg_catalog.timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp()
 );
@@ -32,6 +33,7 @@ COMMENT ON COLUMN dq_gate.gates.enforce IS 'false while the gate is calibrated: 
 COMMENT ON COLUMN dq_gate.gates.samples IS 'false: the log of this gate shows no values of rows';
 COMMENT ON COLUMN dq_gate.gates.check_timeout IS 'how long a statement of the audit may take; NULL: as long as it does';
 COMMENT ON COLUMN dq_gate.gates.profile IS 'true: every run keeps a profile of every column';
+COMMENT ON COLUMN dq_gate.gates.expected_every IS 'a batch is expected so often; NULL: as often as before. See overdue';
 COMMENT ON COLUMN dq_gate.gates.run_as IS 'the role that every run of the gate acts as, whoever calls it';
 
 CREATE TABLE dq_gate.checks (

@@ -284,7 +284,7 @@ connect_here(void)
 static void
 set_gate(FunctionCallInfo fcinfo, Gate *gate)
 {
-	dq_check_nargs(fcinfo, 11);
+	dq_check_nargs(fcinfo, 12);
 	if (!PG_ARGISNULL(1))
 	{
 		gate->staging = PG_GETARG_OID(1);
@@ -321,6 +321,8 @@ set_gate(FunctionCallInfo fcinfo, Gate *gate)
 		dq_set_check_timeout(gate, PG_GETARG_INTERVAL_P(9));
 	if (!PG_ARGISNULL(10))
 		gate->profile = PG_GETARG_BOOL(10);
+	if (!PG_ARGISNULL(11))
+		dq_set_expected_every(gate, PG_GETARG_INTERVAL_P(11));
 
 	dq_lock_table(gate->target, AccessShareLock);
 	(void) dq_match_columns(gate, InvalidOid, true);
@@ -330,7 +332,7 @@ set_gate(FunctionCallInfo fcinfo, Gate *gate)
 
 /*
  * create_gate(target, staging, key, layer, owner, description, run_as, enforce,
- * samples, check_timeout, profile)
+ * samples, check_timeout, profile, expected_every)
  * registers a gate.
  */
 Datum
@@ -369,7 +371,7 @@ registered_gate(Oid target)
 
 /*
  * alter_gate(target, staging, key, layer, owner, description, run_as, enforce,
- * samples, check_timeout, profile)
+ * samples, check_timeout, profile, expected_every)
  * changes a gate: NULL leaves a property, empty takes it back.
  */
 Datum

@@ -93,19 +93,47 @@ same_key(List *present, List *settings)
 	return true;
 }
 
+/* A setting as an interval, NULL where there is none */
+static Interval *
+setting_interval(List *settings, const char *name)
+{
+	const Setting *setting = dq_find_setting(settings, name);
+
+	if (setting == NULL)
+		return NULL;
+	return DatumGetIntervalP(DirectFunctionCall3(interval_in, CStringGetDatum(setting->text),
+												 ObjectIdGetDatum(InvalidOid),
+												 Int32GetDatum(-1)));
+}
+
 static bool
 same_timeout(int present_ms, List *settings)
 {
-	const Setting *setting = dq_find_setting(settings, "check_timeout");
+	Interval   *timeout = setting_interval(settings, "check_timeout");
 	Gate		wanted = {0};
 
-	if (setting)
-		dq_set_check_timeout(&wanted,
-							 DatumGetIntervalP(DirectFunctionCall3(interval_in,
-																   CStringGetDatum(setting->text),
-																   ObjectIdGetDatum(InvalidOid),
-																   Int32GetDatum(-1))));
+	if (timeout)
+		dq_set_check_timeout(&wanted, timeout);
 	return wanted.check_timeout_ms == present_ms;
+}
+
+/* As text, since 30 days are no month to those that wait for a batch */
+static bool
+same_expected_every(const Gate *gate, List *settings)
+{
+	Interval   *every = setting_interval(settings, "expected_every");
+	Gate		present = {0};
+	Gate		wanted = {0};
+
+	if (gate->expected_every)
+		dq_set_expected_every(&present, DatumGetIntervalP(DirectFunctionCall3(interval_in,
+																			  CStringGetDatum(gate->expected_every),
+																			  ObjectIdGetDatum(InvalidOid),
+																			  Int32GetDatum(-1))));
+	if (every)
+		dq_set_expected_every(&wanted, every);
+	return strcmp(present.expected_every ? present.expected_every : "",
+				  wanted.expected_every ? wanted.expected_every : "") == 0;
 }
 
 /* Whether the gate is as the document wants it */
@@ -124,6 +152,7 @@ same_gate(const Gate *gate, List *settings)
 		same_flag(gate->samples, settings, "samples", true) &&
 		same_flag(gate->profile, settings, "profile", false) &&
 		same_timeout(gate->check_timeout_ms, settings) &&
+		same_expected_every(gate, settings) &&
 		(run_as == NULL ||
 		 gate->run_as == DatumGetObjectId(DirectFunctionCall1(regrolein,
 															  CStringGetDatum(run_as->text))));
@@ -144,7 +173,7 @@ dq_apply_properties(const Gate *gate, List *settings)
 	}			properties[] = {
 		{"key", "'{}'"}, {"layer", "''"}, {"owner", "''"}, {"description", "''"},
 		{"enforce", "true"}, {"samples", "true"}, {"check_timeout", "'0'"},
-		{"profile", "false"}
+		{"profile", "false"}, {"expected_every", "'0'"}
 	};
 	StringInfoData rest;
 

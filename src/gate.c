@@ -57,7 +57,8 @@ dq_resolve_gate(Oid target)
 	dq_assume(&saved, dq_extension_owner(), PHASE_LOG);
 	if (dq_execute("SELECT staging::pg_catalog.oid, key, layer, owner, description,"
 				   " run_as::pg_catalog.oid, enforce, samples, check_timeout::pg_catalog.text,"
-				   " (pg_catalog.date_part('epoch', check_timeout) * 1000)::pg_catalog.int8, profile"
+				   " (pg_catalog.date_part('epoch', check_timeout) * 1000)::pg_catalog.int8, profile,"
+				   " expected_every::pg_catalog.text"
 				   " FROM dq_gate.gates WHERE target = $1",
 				   1, types, values, NULL, false) > 0)
 	{
@@ -79,6 +80,7 @@ dq_resolve_gate(Oid target)
 		gate->check_timeout = dq_result_text(0, 9);
 		gate->check_timeout_ms = (int) dq_result_int64(0, 10, 0);
 		gate->profile = DatumGetBool(dq_result_datum(0, 11, &isnull));
+		gate->expected_every = dq_result_text(0, 12);
 	}
 	dq_resume(&saved);
 
@@ -392,14 +394,33 @@ dq_set_check_timeout(Gate *gate, Interval *timeout)
 	gate->check_timeout_ms = (int) ms;
 }
 
+/*
+ * How often a batch is expected; no time at all takes that back.
+ */
+void
+dq_set_expected_every(Gate *gate, Interval *every)
+{
+	Interval	zero = {0};
+	int			order = DatumGetInt32(DirectFunctionCall2(interval_cmp, IntervalPGetDatum(every),
+														  IntervalPGetDatum(&zero)));
+
+	if (order < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"expected_every\" must not be negative"),
+				 errhint("An interval of 0 takes it back.")));
+	gate->expected_every = order == 0 ? NULL :
+		DatumGetCString(DirectFunctionCall1(interval_out, IntervalPGetDatum(every)));
+}
+
 /* Write a gate, new or changed */
 void
 dq_save_gate(const Gate *gate)
 {
 	Oid			types[] = {REGCLASSOID, REGCLASSOID, TEXTARRAYOID, TEXTOID,
-	TEXTOID, TEXTOID, REGROLEOID, BOOLOID, BOOLOID, TEXTOID, BOOLOID};
+	TEXTOID, TEXTOID, REGROLEOID, BOOLOID, BOOLOID, TEXTOID, BOOLOID, TEXTOID};
 	Datum		values[lengthof(types)];
-	char		nulls[lengthof(types) + 1] = "           ";
+	char		nulls[lengthof(types) + 1] = "            ";
 	Identity	saved;
 
 	values[0] = ObjectIdGetDatum(gate->target);
@@ -415,16 +436,19 @@ dq_save_gate(const Gate *gate)
 	values[8] = BoolGetDatum(gate->samples);
 	values[9] = optional_text(gate->check_timeout, &nulls[9]);
 	values[10] = BoolGetDatum(gate->profile);
+	values[11] = optional_text(gate->expected_every, &nulls[11]);
 
 	dq_assume(&saved, dq_extension_owner(), PHASE_LOG);
 	dq_execute("INSERT INTO dq_gate.gates (target, staging, key, layer, owner, description, run_as, enforce,"
-			   " samples, check_timeout, profile)"
-			   " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::pg_catalog.interval, $11)"
+			   " samples, check_timeout, profile, expected_every)"
+			   " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::pg_catalog.interval, $11,"
+			   " $12::pg_catalog.interval)"
 			   " ON CONFLICT (target) DO UPDATE SET staging = EXCLUDED.staging,"
 			   " key = EXCLUDED.key, layer = EXCLUDED.layer, owner = EXCLUDED.owner,"
 			   " description = EXCLUDED.description, run_as = EXCLUDED.run_as,"
 			   " enforce = EXCLUDED.enforce, samples = EXCLUDED.samples,"
-			   " check_timeout = EXCLUDED.check_timeout, profile = EXCLUDED.profile",
+			   " check_timeout = EXCLUDED.check_timeout, profile = EXCLUDED.profile,"
+			   " expected_every = EXCLUDED.expected_every",
 			   lengthof(types), types, values, nulls, false);
 	dq_resume(&saved);
 }

@@ -75,6 +75,7 @@ typedef struct Gate
 	bool		profile;		/* keep profiles of all columns */
 	char	   *check_timeout;	/* interval as text; NULL: none */
 	int			check_timeout_ms;	/* the same; 0: none */
+	char	   *expected_every; /* interval as text; NULL: not said */
 } Gate;
 
 /* Whether a staged value can become a value of the target's column */

@@ -38,7 +38,7 @@ END
 $$;
 
 -- a gate with everything, and a check of every kind
-SELECT dq_gate.create_gate(target(), staging => '"My Lake"."Staged"', key => '{id}', layer => 'gold', owner => 'it''s "us"', description => E'a\\b\n${c}', enforce => false, samples => false, check_timeout => '90 s') \g /dev/null
+SELECT dq_gate.create_gate(target(), staging => '"My Lake"."Staged"', key => '{id}', layer => 'gold', owner => 'it''s "us"', description => E'a\\b\n${c}', enforce => false, samples => false, check_timeout => '90 s', expected_every => '1 day') \g /dev/null
 SELECT dq_gate.expect_not_null(target(), 'Reg ion', name => 'Odd "name"; it''s', description => 'ü ✓', nulls => 'fail', filter => $$"on" > '2020-02-03' AND code <> E'\\'''$$, max_rate => 0.0001, owner => 'o', severity => 'Critical', tags => '{a,"b c","d\"e",NULL2}', samples => false),
 	dq_gate.expect_range(target(), 'total', min => -123456789012345678901234567890.123456789012345678901234567890, max => 1e40, name => 'digits'),
 	dq_gate.expect_range(target(), 'total', max => 'NaN'::numeric, name => 'nan'), dq_gate.expect_range(target(), 'score', min => 0.1::float8, max => 'Infinity'::float8, name => 'floats'),
@@ -65,7 +65,7 @@ SELECT is((SELECT string_agg(kind, ', ') FROM (SELECT substr(proname, 8) AS kind
 		EXCEPT SELECT jsonb_path_query(document, '$.checks[*].kind') #>> '{}' FROM seen) missing), NULL,
 	'a check of every kind is exported; if one is named here, declare a check of it above');
 SELECT is((SELECT document - 'checks' FROM seen),
-	'{"target": "\"My Lake\".\"Or\"\"ders\"", "staging": "\"My Lake\".\"Staged\"", "key": ["id"], "layer": "gold", "owner": "it''s \"us\"", "description": "a\\b\n${c}", "enforce": false, "samples": false, "check_timeout": "00:01:30"}',
+	'{"target": "\"My Lake\".\"Or\"\"ders\"", "staging": "\"My Lake\".\"Staged\"", "key": ["id"], "layer": "gold", "owner": "it''s \"us\"", "description": "a\\b\n${c}", "enforce": false, "samples": false, "check_timeout": "00:01:30", "expected_every": "1 day"}',
 	'the gate is exported with what is set');
 SELECT is((SELECT jsonb_agg(c -> 'name') FROM seen, jsonb_array_elements(document -> 'checks') c), (SELECT jsonb_agg(name ORDER BY name COLLATE "C") FROM dq_gate.checks), 'its checks in the order of their names');
 SELECT is((SELECT c FROM seen, jsonb_array_elements(document -> 'checks') c WHERE c ->> 'name' = 'id_Reg ion_referential'),
