@@ -449,3 +449,20 @@ SET timezone = 'UTC'
 SET extra_float_digits = 1;
 COMMENT ON FUNCTION dq_gate.suggest_checks(pg_catalog.regclass, pg_catalog.int8) IS
 	'checks that would suit a table, by what is in it: the statements to declare them and the evidence; declares none';
+
+CREATE FUNCTION dq_gate.calibrate(target pg_catalog.regclass,
+								  apply pg_catalog.bool DEFAULT false,
+								  low pg_catalog.float8 DEFAULT 0.05,
+								  high pg_catalog.float8 DEFAULT 0.95,
+								  runs pg_catalog.int4 DEFAULT 100,
+								  OUT check_name pg_catalog.text,
+								  OUT argument pg_catalog.text,
+								  OUT current_value pg_catalog.text,
+								  OUT proposed_value pg_catalog.text,
+								  OUT evidence pg_catalog.text,
+								  OUT statement pg_catalog.text)
+RETURNS SETOF pg_catalog.record
+AS 'MODULE_PATHNAME', 'dq_gate_calibrate'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dq_gate.calibrate(pg_catalog.regclass, pg_catalog.bool, pg_catalog.float8, pg_catalog.float8, pg_catalog.int4) IS
+	'thresholds for the declared checks by what they measured in earlier batches; on request declares them so';

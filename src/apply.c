@@ -51,6 +51,21 @@ dq_call_function(const char *function, Oid target, const char *name, List *setti
 	pfree(sql.data);
 }
 
+/* Declare a check as a document has it */
+void
+dq_declare_check(Oid target, const CheckDefinition *check)
+{
+	dq_call_function(psprintf("expect_%s", check->kind), target, check->name, check->settings, "");
+}
+
+/* The same in place of the one that has its name */
+void
+dq_redeclare_check(Oid target, const CheckDefinition *check)
+{
+	dq_call_function("drop_check", target, check->name, NIL, "");
+	dq_declare_check(target, check);
+}
+
 static const char *
 setting_text(List *settings, const char *name)
 {

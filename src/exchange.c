@@ -22,6 +22,7 @@
 #include "declare.h"
 #include "definition.h"
 #include "error_context.h"
+#include "exchange.h"
 #include "gate.h"
 #include "kinds/kinds.h"
 #include "spi_util.h"
@@ -74,6 +75,59 @@ typedef struct Redeclaration
 } Redeclaration;
 
 /*
+ * A registered gate and its declared checks as a document; or no more of the
+ * gate than its target, and the checks that a condition on c picks.  SPI is
+ * connected.
+ */
+Jsonb *
+dq_gate_document(const Gate *gate, const char *condition)
+{
+	Oid			types[1] = {REGCLASSOID};
+	Datum		values[1] = {ObjectIdGetDatum(gate->target)};
+	StringInfoData sql;
+	Identity	saved;
+	bool		isnull;
+	Datum		document;
+
+	if (!gate->registered)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("no gate is registered for %s", gate->name),
+				 errdetail("What follows from the target itself is not declared."),
+				 errhint("Register one with SELECT dq_gate.create_gate(%s).",
+						 quote_literal_cstr(gate->name))));
+
+	dq_assume(&saved, dq_extension_owner(), PHASE_LOG);
+	/* what is NULL is left out, but for an argument that is NULL on purpose */
+	initStringInfo(&sql);
+	appendStringInfoString(&sql, "SELECT pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object("
+						   " 'target', " TABLE_NAME_SQL("g.target"));
+	if (condition == NULL)
+		appendStringInfoString(&sql,
+							   ", 'staging', " TABLE_NAME_SQL("g.staging") ","
+							   " 'key', pg_catalog.to_jsonb(g.key), 'layer', g.layer, 'owner', g.owner,"
+							   " 'description', g.description,"
+							   " 'enforce', CASE WHEN NOT g.enforce THEN false END,"
+							   " 'samples', CASE WHEN NOT g.samples THEN false END,"
+							   " 'check_timeout', g.check_timeout::pg_catalog.text,"
+							   " 'profile', CASE WHEN g.profile THEN true END,"
+							   " 'expected_every', g.expected_every::pg_catalog.text");
+	appendStringInfoString(&sql, "))"
+						   " || pg_catalog.jsonb_build_object('checks', COALESCE((SELECT"
+						   " pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object('name', c.name,"
+						   " 'kind', c.check_type, 'arguments', " ARGUMENTS_SQL ")"
+						   " ORDER BY c.name COLLATE pg_catalog.\"C\")"
+						   " FROM dq_gate.checks c WHERE c.target = g.target AND ");
+	appendStringInfoString(&sql, condition ? condition : "true");
+	appendStringInfoString(&sql, "), '[]')) FROM dq_gate.gates g WHERE g.target = $1");
+	dq_execute(sql.data, 1, types, values, NULL, false);
+	document = datumCopy(dq_result_datum(0, 1, &isnull), false, -1);
+	dq_free_result();
+	dq_resume(&saved);
+	return DatumGetJsonbP(document);
+}
+
+/*
  * export_gate(target) returns the gate and its declared checks as a document
  * that import_gate takes.
  */
@@ -82,50 +136,17 @@ dq_gate_export_gate(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = CurrentMemoryContext;
 	Oid			target = dq_required_oid(fcinfo, 0, "target");
-	Oid			types[1] = {REGCLASSOID};
-	Datum		values[1] = {ObjectIdGetDatum(target)};
 	Gate	   *gate;
-	Identity	saved;
-	bool		isnull;
-	Datum		document;
+	Jsonb	   *document;
 
 	SPI_connect();
 	MemoryContextSwitchTo(context);
 	dq_check_target(target);
 	gate = dq_resolve_gate(target);
 	dq_authorize_look(gate);
-	if (!gate->registered)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("no gate is registered for %s", gate->name),
-				 errdetail("What follows from the target itself is not exported."),
-				 errhint("Register one with SELECT dq_gate.create_gate(%s).",
-						 quote_literal_cstr(gate->name))));
-
-	dq_assume(&saved, dq_extension_owner(), PHASE_LOG);
-	/* what is NULL is left out, but for an argument that is NULL on purpose */
-	dq_execute("SELECT pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object("
-			   " 'target', " TABLE_NAME_SQL("g.target") ","
-			   " 'staging', " TABLE_NAME_SQL("g.staging") ","
-			   " 'key', pg_catalog.to_jsonb(g.key), 'layer', g.layer, 'owner', g.owner,"
-			   " 'description', g.description,"
-			   " 'enforce', CASE WHEN NOT g.enforce THEN false END,"
-			   " 'samples', CASE WHEN NOT g.samples THEN false END,"
-			   " 'check_timeout', g.check_timeout::pg_catalog.text,"
-			   " 'profile', CASE WHEN g.profile THEN true END,"
-			   " 'expected_every', g.expected_every::pg_catalog.text))"
-			   " || pg_catalog.jsonb_build_object('checks', COALESCE((SELECT"
-			   " pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object('name', c.name,"
-			   " 'kind', c.check_type, 'arguments', " ARGUMENTS_SQL ")"
-			   " ORDER BY c.name COLLATE pg_catalog.\"C\")"
-			   " FROM dq_gate.checks c WHERE c.target = g.target), '[]'))"
-			   " FROM dq_gate.gates g WHERE g.target = $1",
-			   1, types, values, NULL, false);
-	document = datumCopy(dq_result_datum(0, 1, &isnull), false, -1);
-	dq_free_result();
-	dq_resume(&saved);
+	document = dq_gate_document(gate, NULL);
 	SPI_finish();
-	PG_RETURN_DATUM(document);
+	PG_RETURN_JSONB_P(document);
 }
 
 /*
@@ -198,20 +219,13 @@ declared_checks(Oid target, const char *name)
 }
 
 static void
-declare_check(Oid target, const CheckDefinition *check)
-{
-	dq_call_function(psprintf("expect_%s", check->kind), target, check->name, check->settings, "");
-}
-
-static void
 redeclare_check(void *arg)
 {
 	Redeclaration *redeclaration = arg;
 	const CheckDefinition *wanted = redeclaration->wanted;
 	DeclaredCheck *check;
 
-	dq_call_function("drop_check", redeclaration->target, wanted->name, NIL, "");
-	declare_check(redeclaration->target, wanted);
+	dq_redeclare_check(redeclaration->target, wanted);
 	check = linitial(declared_checks(redeclaration->target, wanted->name));
 	redeclaration->differs = !DatumGetBool(DirectFunctionCall2(jsonb_eq, check->row,
 															   redeclaration->declared->row));
@@ -234,7 +248,7 @@ import_check(Oid target, const CheckDefinition *wanted, const DeclaredCheck *dec
 	}
 	if (declared == NULL)
 	{
-		declare_check(target, wanted);
+		dq_declare_check(target, wanted);
 		return "added";
 	}
 	do_provisionally(redeclare_check, &redeclaration, &redeclaration.differs);

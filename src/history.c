@@ -25,15 +25,15 @@
 static const struct
 {
 	const char *name;
-	const char *condition;		/* on r.batch_time and $2, the batch's own */
+	const char *condition;		/* on r.batch_time; %1$s is the batch's own, %2$s the size */
 }			groupings[] =
 {
 	{"batches", "true"},
-	{"days", "r.batch_time >= $2 - pg_catalog.make_interval(days => $3)"},
-	{"weekday", "pg_catalog.date_part('isodow', r.batch_time) = pg_catalog.date_part('isodow', $2)"},
-	{"hour", "pg_catalog.date_part('hour', r.batch_time) = pg_catalog.date_part('hour', $2)"},
+	{"days", "r.batch_time >= %1$s - pg_catalog.make_interval(days => %2$s)"},
+	{"weekday", "pg_catalog.date_part('isodow', r.batch_time) = pg_catalog.date_part('isodow', %1$s)"},
+	{"hour", "pg_catalog.date_part('hour', r.batch_time) = pg_catalog.date_part('hour', %1$s)"},
 	{"month_end", "(pg_catalog.date_part('day', r.batch_time + '1 day'::pg_catalog.interval) = 1)"
-	" = (pg_catalog.date_part('day', $2 + '1 day'::pg_catalog.interval) = 1)"},
+	" = (pg_catalog.date_part('day', %1$s + '1 day'::pg_catalog.interval) = 1)"},
 };
 
 bool
@@ -47,13 +47,17 @@ dq_known_grouping(const char *by)
 	return false;
 }
 
-static const char *
-grouping_condition(const char *by)
+/*
+ * The condition by which an earlier run, r, is one to compare with, given
+ * expressions for the time of the batch and for how many of them are wanted.
+ */
+char *
+dq_grouping_condition(const char *by, const char *time, const char *size)
 {
 	for (int i = 0; i < (int) lengthof(groupings); i++)
 	{
 		if (strcmp(groupings[i].name, by) == 0)
-			return groupings[i].condition;
+			return psprintf(groupings[i].condition, time, size);
 	}
 	return "false";
 }
@@ -105,7 +109,7 @@ dq_read_history(const Run *run, const char *metric, const char *by, int size)
 						" ORDER BY r.batch_time DESC, r.run_id DESC LIMIT %s) AS h",
 						metric ? "SELECT s.measured FROM dq_gate.results AS s WHERE s.run_id = r.run_id AND s.check_name = $4" :
 						"SELECT r.row_count::pg_catalog.float8 WHERE $4 IS NULL",
-						grouping_condition(by), batches_limit(by)),
+						dq_grouping_condition(by, "$2", "$3"), batches_limit(by)),
 			   4, types, values, nulls, false);
 	history->time = DatumGetCString(DirectFunctionCall1(timestamp_out, values[1]));
 	history->size = (int) dq_result_int64(0, 1, 0);
@@ -141,7 +145,7 @@ dq_read_profiles(const Run *run, const char *column_name, const char *by, int si
 						" JOIN dq_gate.profiles AS p ON p.run_id = r.run_id AND p.column_name = $4"
 						" WHERE %s AND (p.top_values IS NOT NULL OR p.quantiles IS NOT NULL) AND p.row_count > p.null_count"
 						" ORDER BY r.batch_time DESC, r.run_id DESC LIMIT %s) AS h (profile)",
-						grouping_condition(by), batches_limit(by)),
+						dq_grouping_condition(by, "$2", "$3"), batches_limit(by)),
 			   4, types, values, NULL, false);
 	history->size = (int) dq_result_int64(0, 1, 0);
 	history->values = dq_result_text(0, 2);

@@ -12,5 +12,6 @@ extern History *dq_read_history(const Run *run, const char *metric, const char *
 extern History *dq_read_profiles(const Run *run, const char *column_name, const char *by, int size);
 extern void dq_supersede_baseline(const Run *run);
 extern bool dq_known_grouping(const char *by);
+extern char *dq_grouping_condition(const char *by, const char *time, const char *size);
 
 #endif							/* DQ_GATE_HISTORY_H */

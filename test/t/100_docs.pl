@@ -277,7 +277,7 @@ WHERE relnamespace = 'dq_gate'::regnamespace AND relkind IN ('r', 'v', 'c') AND 
 UNION ALL
 SELECT proname || '|' || name
 FROM pg_proc, unnest(proargnames, proargmodes) AS argument (name, mode)
-WHERE pronamespace = 'dq_gate'::regnamespace AND proname IN ('checks_of', 'import_gate', 'audit_table', 'constraint_ddl', 'overdue', 'suggest_checks') AND mode = 'o'
+WHERE pronamespace = 'dq_gate'::regnamespace AND proname IN ('checks_of', 'import_gate', 'audit_table', 'constraint_ddl', 'overdue', 'suggest_checks', 'calibrate') AND mode = 'o'
 END
 	my @missing = grep {
 		my ($name, $column) = split /\|/;
