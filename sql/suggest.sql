@@ -1,12 +1,15 @@
 /*
  * suggest.sql
  *
- * An existing table says which checks would suit it.
- *
- * What follows runs as the caller, with pg_catalog alone in its search_path:
- * operators of other schemas are found by nobody, and values of types that
- * need them are compared through their type's own order, which DISTINCT takes.
- * All statements of the function see the snapshot of the one that called it.
+ * What there is says what to expect: a table, which checks would suit it, and
+ * the log, which thresholds.
+ */
+
+/*
+ * It runs as the caller, with pg_catalog alone in its search_path: operators
+ * of other schemas are found by nobody, and values of types that need them are
+ * compared through their type's own order, which DISTINCT takes.  All
+ * statements see the snapshot of the one that called it.
  */
 
 CREATE FUNCTION dq_gate.suggest_checks(table_name pg_catalog.regclass,

@@ -5,7 +5,7 @@ SELECT current_setting('server_version_num')::int < 180000 AS too_old \gset
 	\quit
 \endif
 \ir include/helpers.sql
-SELECT plan(16);
+SELECT plan(17);
 
 -- virtual generated columns
 CREATE TABLE g (id int PRIMARY KEY, n int, twice int GENERATED ALWAYS AS (n * 2) VIRTUAL CHECK (twice < 100));
@@ -52,5 +52,10 @@ SELECT is(outcome(dq_gate.publish('bookings_s', 'bookings')), 'published 2: 2 in
 INSERT INTO bookings_s VALUES ('[1,2)', '[2026-02-15,2026-02-20)', 'c');
 SELECT is((dq_gate.publish('bookings_s', 'bookings')).published, false, 'an overlap is kept out by the target');
 SELECT is((SELECT error_sqlstate FROM dq_gate.runs WHERE run_id = last_run()), '23P01', 'with its own error');
+
+-- so a table suggests what they say
+CREATE TABLE hinted (id int PRIMARY KEY, v int CHECK (v > 0) NOT ENFORCED, w int CHECK (w > 0));
+INSERT INTO hinted SELECT g, g % 50, g % 50 + 1 FROM generate_series(1, 60) g;
+SELECT results_eq($$ SELECT columns::text FROM dq_gate.suggest_checks('hinted') WHERE check_type = 'range' $$, ARRAY['{v}'], 'a constraint that is not enforced says nothing to suggest_checks');
 
 SELECT finish();
