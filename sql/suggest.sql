@@ -83,7 +83,7 @@ BEGIN
 				 WHEN b.typnamespace = 'pg_catalog'::regnamespace AND b.typname IN ('numeric', 'float4', 'float8') THEN 'number'
 				 WHEN b.typnamespace = 'pg_catalog'::regnamespace AND b.typname IN ('date', 'timestamp', 'timestamptz') THEN 'time'
 				 WHEN b.typcategory = 'S' AND b.typname IN ('text', 'varchar', 'bpchar', 'citext') THEN 'text'
-				 WHEN b.typtype = 'e' AND b.base = a.atttypid THEN 'enum'
+				 WHEN b.typtype = 'e' THEN 'enum'
 				 WHEN b.typtype = 'b' AND b.typname NOT IN ('bool', 'jsonb', 'bytea', 'tsvector', 'tsquery')
 				 AND EXISTS (SELECT FROM pg_opclass o JOIN pg_am m ON m.oid = o.opcmethod
 							 WHERE m.amname = 'btree' AND o.opcdefault AND o.opcintype = b.base) THEN 'other'

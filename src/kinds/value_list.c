@@ -80,7 +80,9 @@ value_list_compile(Check *check, const ColumnMap *map)
 		return;
 	}
 
-	value = psprintf("batch.%s", name);
+	/* a domain over an enum is no enum to its operators */
+	value = column->typid == base ? psprintf("batch.%s", name) :
+		psprintf("batch.%s::%s", name, dq_type_sql(base, -1));
 	list = list_sql(values, base);
 	check->fail_sql = dq_value_rule_sql(check, column,
 										list == NULL ? (accepted ? "true" : "false") :
