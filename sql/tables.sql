@@ -202,7 +202,7 @@ COMMENT ON TABLE dq_gate.profiles IS
 COMMENT ON COLUMN dq_gate.profiles.distinct_count IS 'different values, counted; NULL for a type that has no equality';
 COMMENT ON COLUMN dq_gate.profiles.quantiles IS
 	'of numbers and points in time, which are seconds since 1970: the 0th to the 100th percentile, 101 values; without the first and the last where the gate keeps no values';
-COMMENT ON COLUMN dq_gate.profiles.top_values IS 'the 100 most common values with their rows, and a key that equal values share however they are written';
+COMMENT ON COLUMN dq_gate.profiles.top_values IS 'the 100 most common values with their rows, their share of the rows that have a value, and a key that equal values have in common however they are written';
 COMMENT ON COLUMN dq_gate.profiles.min_length IS 'of texts, in characters';
 
 CREATE TABLE dq_gate.quarantines (

@@ -9,6 +9,7 @@
 
 #include "error_context.h"
 #include "fmgr.h"
+#include "read_arguments.h"
 
 /* A check being declared */
 typedef struct Declaration
@@ -34,16 +35,6 @@ typedef struct Declaration
 	List	   *params;			/* see params.h */
 } Declaration;
 
-extern void dq_check_nargs(FunctionCallInfo fcinfo, int count);
-extern char *dq_optional_text(FunctionCallInfo fcinfo, int arg);
-extern char *dq_required_text(FunctionCallInfo fcinfo, int arg, const char *name);
-extern char *dq_numeric_argument(FunctionCallInfo fcinfo, int arg, const char *name);
-extern char *dq_positive_argument(FunctionCallInfo fcinfo, int arg, const char *name);
-extern void dq_check_order(const char *low_name, const char *low,
-						   const char *high_name, const char *high);
-extern char *dq_interval_argument(FunctionCallInfo fcinfo, int arg, const char *name);
-extern Oid	dq_required_oid(FunctionCallInfo fcinfo, int arg, const char *name);
-
 extern Declaration *dq_begin_declaration(FunctionCallInfo fcinfo, int target_arg,
 										 const CheckKind *kind);
 extern void dq_declare_common(FunctionCallInfo fcinfo, int first, Declaration *decl);
@@ -53,7 +44,6 @@ extern char *dq_declare_expression(Declaration *decl, const char *what, const ch
 								   List **columns);
 extern void dq_declare_other(Declaration *decl, Oid relid, const char *filter_name,
 							 const char *filter);
-extern List *dq_required_names(FunctionCallInfo fcinfo, int arg, const char *name);
 extern void dq_declare_bounds(Declaration *decl, const char *min, const char *max);
 extern Column *dq_declare_columns(Declaration *decl, List *names);
 extern void dq_require_equality(const Declaration *decl);

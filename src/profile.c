@@ -157,8 +157,8 @@ dq_profile_sql(const ColumnMap *map, const char *column_name)
 					 " 'nulls', COALESCE(pg_catalog.sum(g.n) FILTER (WHERE NOT %4$s), 0),"
 					 " 'distinct', pg_catalog.count(*) FILTER (WHERE %4$s)) FROM g)"
 					 " || pg_catalog.jsonb_build_object('top', (SELECT pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object("
-					 "'value', pg_catalog.left(t.value, 100), 'rows', t.n, 'key', t.key) ORDER BY t.n DESC, t.value COLLATE pg_catalog.\"C\")"
-					 " FROM (SELECT %5$s AS value, %6$s AS key, g.n FROM g WHERE %4$s ORDER BY g.n DESC, %5$s COLLATE pg_catalog.\"C\" LIMIT %3$d) AS t))",
+					 "'value', pg_catalog.left(t.value, 100), 'rows', t.n, 'share', t.n::pg_catalog.float8 / t.total, 'key', t.key) ORDER BY t.n DESC, t.value COLLATE pg_catalog.\"C\")"
+					 " FROM (SELECT %5$s AS value, %6$s AS key, g.n, pg_catalog.sum(g.n) OVER () AS total FROM g WHERE %4$s ORDER BY g.n DESC, %5$s COLLATE pg_catalog.\"C\" LIMIT %3$d) AS t))",
 					 quote_identifier(column_name), source, DQ_COMMON_VALUES, valued, text_sql(base), key_sql(base));
 	if (OidIsValid(type->lt_opr))
 		appendStringInfo(&sql, order_parts, text_sql(base), valued);

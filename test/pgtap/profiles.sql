@@ -1,6 +1,6 @@
 -- profiles: what the columns of a batch look like, against the same in other SQL
 \ir include/helpers.sql
-SELECT plan(175);
+SELECT plan(176);
 SET client_min_messages = error;
 SET timezone = 'UTC';
 
@@ -23,7 +23,7 @@ SELECT is((SELECT verdict FROM dq_gate.runs), 'published', 'a batch of all types
 SELECT results_eq('SELECT column_name FROM dq_gate.profiles ORDER BY 1', $$ SELECT attname::text COLLATE "default" FROM pg_attribute WHERE attrelid = 's'::regclass AND attnum > 0 ORDER BY 1 $$, 'each column has a profile, but those that the target generates or that are not staged');
 
 -- the most common values without the keys, which are nobody's business
-CREATE FUNCTION top(list jsonb) RETURNS jsonb LANGUAGE sql STRICT AS $$ SELECT jsonb_agg(e - 'key') FROM jsonb_array_elements(list) e $$;
+CREATE FUNCTION top(list jsonb) RETURNS jsonb LANGUAGE sql STRICT AS $$ SELECT jsonb_agg(e - '{key,share}'::text[]) FROM jsonb_array_elements(list) e $$;
 -- by hand: a table of the values of each column, one row a row of the batch
 CREATE FUNCTION value_of(c text) RETURNS TABLE (missing bool, v text) LANGUAGE plpgsql AS $$ BEGIN RETURN QUERY EXECUTE format('SELECT %1$I IS NOT DISTINCT FROM NULL, %1$I::text FROM s', c); END $$;
 CREATE FUNCTION hand(c text, expression text) RETURNS text LANGUAGE plpgsql AS $$ DECLARE result text; BEGIN EXECUTE format('SELECT (%s)::text FROM (SELECT %I AS c FROM s) q', expression, c) INTO result; RETURN result; END $$;
@@ -35,8 +35,9 @@ SELECT is(p.min_value || ' .. ' || p.max_value, (SELECT min(a)::text || ' .. ' |
 SELECT is(p.min_value || ' .. ' || p.max_value, (SELECT (SELECT s.p::text FROM s WHERE s.p IS DISTINCT FROM NULL ORDER BY s.p LIMIT 1) || ' .. ' || (SELECT s.p::text FROM s WHERE s.p IS DISTINCT FROM NULL ORDER BY s.p DESC LIMIT 1)), 'ends of rows') FROM dq_gate.profiles p WHERE column_name = 'p';
 SELECT is(p.min_length || ' ' || p.max_length, hand(p.column_name, 'min(length(c)) || '' '' || max(length(c))'), 'lengths of ' || p.column_name) FROM dq_gate.profiles p WHERE column_name IN ('t', 'v', 'c', 'co', 'Odd "%s $1') ORDER BY p.column_name;
 SELECT is((SELECT count(*) FROM dq_gate.profiles WHERE min_length IS NOT NULL OR max_length IS NOT NULL), 5::bigint, 'which only texts have');
+SELECT is_empty($$ SELECT column_name FROM dq_gate.profiles p, jsonb_array_elements(p.top_values) e WHERE abs((e ->> 'share')::numeric - (e ->> 'rows')::numeric / (p.row_count - p.null_count)) > 1e-9 $$, 'each with its share of the rows that have a value');
 -- the most common values, ties in the order of their text
-SELECT is((SELECT jsonb_agg(e - 'key') FROM jsonb_array_elements(p.top_values) e), (SELECT jsonb_agg(jsonb_build_object('value', v, 'rows', n) ORDER BY n DESC, v COLLATE "C") FROM (SELECT v, count(*) AS n FROM value_of(p.column_name) WHERE NOT missing GROUP BY v ORDER BY n DESC, v COLLATE "C" LIMIT 100) q), 'most common values of ' || p.column_name) FROM dq_gate.profiles p WHERE column_name NOT IN ('j', 'n') ORDER BY p.column_name;
+SELECT is((SELECT jsonb_agg(e - '{key,share}'::text[]) FROM jsonb_array_elements(p.top_values) e), (SELECT jsonb_agg(jsonb_build_object('value', v, 'rows', n) ORDER BY n DESC, v COLLATE "C") FROM (SELECT v, count(*) AS n FROM value_of(p.column_name) WHERE NOT missing GROUP BY v ORDER BY n DESC, v COLLATE "C" LIMIT 100) q), 'most common values of ' || p.column_name) FROM dq_gate.profiles p WHERE column_name NOT IN ('j', 'n') ORDER BY p.column_name;
 SELECT is((SELECT jsonb_agg(jsonb_build_object('value', (e ->> 'value')::numeric, 'rows', e -> 'rows')) FROM jsonb_array_elements(p.top_values) e), (SELECT jsonb_agg(jsonb_build_object('value', v, 'rows', c) ORDER BY c DESC, v::text COLLATE "C") FROM (SELECT n AS v, count(*) AS c FROM s WHERE n IS NOT NULL GROUP BY n) q), 'most common values of n') FROM dq_gate.profiles p WHERE column_name = 'n';
 SELECT is((SELECT jsonb_array_length(top_values) || ' of ' || distinct_count FROM dq_gate.profiles WHERE column_name = 'id'), '100 of 252', 'of many values 100 are kept');
 
