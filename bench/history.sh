@@ -23,7 +23,7 @@ CREATE TABLE few (id int PRIMARY KEY, v int);
 CREATE TABLE many (id int PRIMARY KEY, v int);
 
 -- one run each, to be multiplied
-SELECT dq_gate.expect_metric(t, 'total', 'sum(v)', 'zscore'), dq_gate.expect_stable_distribution(t, 'v'), dq_gate.expect_volume(t, by => 'weekday')
+SELECT dq_gate.expect_metric(t, 'sum(v)', 'zscore', name => 'total'), dq_gate.expect_stable_distribution(t, 'v'), dq_gate.expect_volume(t, by => 'weekday')
 FROM (VALUES ('few'::regclass), ('many')) AS targets (t);
 SELECT dq_gate.publish('batch', t, as_of => '2000-01-01') FROM (VALUES ('few'::regclass), ('many')) AS targets (t);
 

@@ -654,7 +654,6 @@ COMMENT ON FUNCTION dq_gate.expect_volume IS
 
 CREATE FUNCTION dq_gate.expect_metric(
 	target pg_catalog.regclass,
-	name pg_catalog.text,
 	metric pg_catalog.text,
 	method pg_catalog.text DEFAULT 'ratio_to_median',
 	min pg_catalog.numeric DEFAULT NULL,
@@ -666,6 +665,7 @@ CREATE FUNCTION dq_gate.expect_metric(
 	season pg_catalog.interval DEFAULT '7 days',
 	action pg_catalog.text DEFAULT 'block',
 	owner pg_catalog.text DEFAULT NULL,
+	name pg_catalog.text DEFAULT NULL,
 	description pg_catalog.text DEFAULT NULL,
 	nulls pg_catalog.text DEFAULT NULL,
 	filter pg_catalog.text DEFAULT NULL,

@@ -200,25 +200,24 @@ method_names(void)
 PG_FUNCTION_INFO_V1(dq_gate_expect_metric);
 
 /*
- * expect_metric(target, name, metric, method, min, max, history, min_history,
- * by, min_spread, season, and the common arguments but name) declares how a
- * number compares with what it was in earlier batches.
+ * expect_metric(target, metric, method, min, max, history, min_history, by,
+ * min_spread, season, and the common arguments) declares how a number compares
+ * with what it was in earlier batches.
  */
 Datum
 dq_gate_expect_metric(PG_FUNCTION_ARGS)
 {
 	Declaration *decl = dq_begin_declaration(fcinfo, 0, &dq_kind_metric);
-	char	   *metric = dq_required_text(fcinfo, 2, "metric");
-	char	   *method_name = dq_required_text(fcinfo, 3, "method");
+	char	   *metric = dq_required_text(fcinfo, 1, "metric");
+	char	   *method_name = dq_required_text(fcinfo, 2, "method");
 	const Method *method = find_method(method_name);
-	char	   *min = dq_numeric_argument(fcinfo, 4, "min");
-	char	   *max = dq_numeric_argument(fcinfo, 5, "max");
-	char	   *spread = dq_positive_argument(fcinfo, 9, "min_spread");
-	char	   *season = dq_interval_argument(fcinfo, 10, "season");
+	char	   *min = dq_numeric_argument(fcinfo, 3, "min");
+	char	   *max = dq_numeric_argument(fcinfo, 4, "max");
+	char	   *spread = dq_positive_argument(fcinfo, 8, "min_spread");
+	char	   *season = dq_interval_argument(fcinfo, 9, "season");
 	Interval	zero = {0};
 	Check	   *other;
 
-	decl->name = dq_required_text(fcinfo, 1, "name");
 	if (method == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -233,14 +232,14 @@ dq_gate_expect_metric(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the method \"%s\" needs min, max or both", method_name)));
-	if (season && DatumGetInt32(DirectFunctionCall2(interval_cmp, PG_GETARG_DATUM(10),
+	if (season && DatumGetInt32(DirectFunctionCall2(interval_cmp, PG_GETARG_DATUM(9),
 													IntervalPGetDatum(&zero))) == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("\"season\" must be longer than nothing")));
 	dq_check_order("min", min, "max", max);
-	dq_declare_history(fcinfo, 6, decl);
-	dq_declare_common(fcinfo, 11, decl);
+	dq_declare_history(fcinfo, 5, decl);
+	dq_declare_common(fcinfo, 10, decl);
 
 	other = find_check(decl, metric);
 	if (other != NULL)

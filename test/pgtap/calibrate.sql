@@ -21,7 +21,7 @@ SELECT dq_gate.expect_volume(t(), min_ratio => 0.01, max_ratio => 100, history =
 SELECT dq_gate.expect_range(t(), 'v', 0, 'Infinity'::numeric, max_rate => 0.9, action => 'warn', nulls => 'fail', samples => false);
 SELECT dq_gate.expect_not_null(t(), 'kind', action => 'warn');
 SELECT dq_gate.expect_not_null(t(), 'day', max_rate => 0.1, max_rows => 1000, block_above => 0.12);
-SELECT dq_gate.expect_metric(t(), 'size_metric', 'it''s "size"', action => 'warn');
+SELECT dq_gate.expect_metric(t(), 'it''s "size"', action => 'warn', name => 'size_metric');
 SELECT dq_gate.expect_referential(t(), ARRAY['kind'], 'kinds', max_rate => 0.9, action => 'warn', name => 'gone');
 \o
 RESET search_path;

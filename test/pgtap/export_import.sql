@@ -58,7 +58,7 @@ SELECT dq_gate.expect_type_fit(target(), 'code', action => 'quarantine'), dq_gat
 	dq_gate.expect_row_count_match(target(), '"My Lake"."Parents"', 0.5, 1.50, ref_filter => $$"Reg ion" <> 'it''s'$$, filter => 'id > 0'), dq_gate.expect_schema(target(), '{id,"Reg ion"}', '{integer,"character varying(5)"}', 'at_least', true),
 	dq_gate.expect_control_totals(target(), '{total}', 'SELECT count(*) AS row_count, 1 AS total FROM "My Lake"."Parents"', 0.01), dq_gate.expect_reconciled(target(), '"My Lake"."Parents"', '{id}', '{id}', 'id > 0'),
 	dq_gate.expect_series(target(), 'at', '1 hour 30 min', 'dq_gate.as_of()', $$'2020-02-03'$$, '{"Reg ion"}'), dq_gate.expect_volume(target(), 0.25, NULL, 20, 3, 'weekday'),
-	dq_gate.expect_metric(target(), 'usual', 'avg(total)', 'zscore', NULL, 2.5, min_spread => 0.02), dq_gate.expect_stable_distribution(target(), 'code', 'chi_square', 4.5, 20, 3, 'days', 50), dq_gate.expect_metric(target(), 'often missing', 'digits', 'bounds', max => 0.5) \g /dev/null
+	dq_gate.expect_metric(target(), 'avg(total)', 'zscore', NULL, 2.5, min_spread => 0.02, name => 'usual'), dq_gate.expect_stable_distribution(target(), 'code', 'chi_square', 4.5, 20, 3, 'days', 50), dq_gate.expect_metric(target(), 'digits', 'bounds', max => 0.5, name => 'often missing') \g /dev/null
 CREATE TABLE seen AS SELECT dq_gate.export_gate(target()) AS document, kept(), meant();
 
 SELECT is((SELECT string_agg(kind, ', ') FROM (SELECT substr(proname, 8) AS kind FROM pg_proc WHERE pronamespace = 'dq_gate'::regnamespace AND proname LIKE 'expect\_%'

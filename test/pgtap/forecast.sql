@@ -11,7 +11,7 @@ FROM regexp_split_to_table('112 118 132 129 121 135 148 148 136 119 104 118 115 
 417 391 419 461 472 535 622 606 508 461 390 432', '\s+') WITH ORDINALITY AS s (passengers, no);
 CREATE TABLE flights (month date PRIMARY KEY, passengers int);
 CREATE TABLE staged (LIKE flights);
-SELECT dq_gate.expect_metric('flights', 'forecast', 'sum(passengers)', 'forecast', history => 144, season => '1 year', min_spread => 0, action => 'warn') \g /dev/null
+SELECT dq_gate.expect_metric('flights', 'sum(passengers)', 'forecast', history => 144, season => '1 year', min_spread => 0, action => 'warn', name => 'forecast') \g /dev/null
 
 CREATE FUNCTION publish(for_month date, number int) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN

@@ -63,7 +63,7 @@ SELECT dq_gate.expect_series('weather', 'time_hour', '1 hour', by_columns => ARR
 SELECT dq_gate.expect_query('weather', 'short_days', 'SELECT year, month, day, count(*) FROM weather_staging GROUP BY 1, 2, 3 HAVING count(*) < 72', action => 'warn');
 SELECT dq_gate.expect_volume('weather', 0.85, NULL, history => 3, min_history => 3);
 SELECT dq_gate.expect_stable_distribution('planes', 'engine');
-SELECT dq_gate.expect_metric('planes', 'usual_seats', 'avg(seats)', 'zscore', action => 'warn');
+SELECT dq_gate.expect_metric('planes', 'avg(seats)', 'zscore', action => 'warn', name => 'usual_seats');
 SELECT dq_gate.expect_query('weather', 'airports_seen', 'SELECT count(DISTINCT origin) FROM weather_staging', 4, 10, action => 'warn');
 \o
 SELECT is((SELECT array_agg(proname::text ORDER BY 1) FROM pg_proc p WHERE pronamespace = 'dq_gate'::regnamespace AND proname LIKE 'expect\_%'

@@ -11,7 +11,7 @@ CREATE TABLE year_of_weather (LIKE weather);
 CREATE TABLE days AS SELECT time_hour::date AS day, count(*) AS n FROM year_of_weather GROUP BY 1;
 
 SELECT dq_gate.create_gate('weather', staging => 'staged'), dq_gate.expect_volume('weather', 0.85, NULL, action => 'warn'),
-	dq_gate.expect_metric('weather', 'mean', 'avg(temp)', 'change', -1, 1, min_history => 1, action => 'warn') \g /dev/null
+	dq_gate.expect_metric('weather', 'avg(temp)', 'change', -1, 1, min_history => 1, action => 'warn', name => 'mean') \g /dev/null
 
 CREATE PROCEDURE replay(only_day date DEFAULT NULL) LANGUAGE plpgsql AS $$
 DECLARE
