@@ -25,6 +25,7 @@
 #include "plan.h"
 #include "quarantine.h"
 #include "row_limits.h"
+#include "row_values.h"
 #include "run.h"
 #include "spi_util.h"
 #include "verdict.h"
@@ -138,13 +139,6 @@ run_from_arguments(FunctionCallInfo fcinfo, bool dry_run)
 	return run;
 }
 
-static void
-set_count(Datum *value, bool *isnull, int64 count)
-{
-	*value = Int64GetDatum(count);
-	*isnull = count == DQ_UNKNOWN;
-}
-
 /* The run as a row of type run_summary, in the current memory context */
 static Datum
 run_summary(FunctionCallInfo fcinfo, const Run *run)
@@ -166,13 +160,13 @@ run_summary(FunctionCallInfo fcinfo, const Run *run)
 	values[2] = CStringGetTextDatum(dq_verdict_name(run->verdict));
 	values[3] = BoolGetDatum(run->passed);
 	values[4] = BoolGetDatum(run->published);
-	set_count(&values[5], &nulls[5], run->row_count);
-	set_count(&values[6], &nulls[6], run->inserted);
-	set_count(&values[7], &nulls[7], run->updated);
-	set_count(&values[8], &nulls[8], run->unchanged);
-	set_count(&values[9], &nulls[9], run->deleted);
-	set_count(&values[10], &nulls[10], run->quarantined);
-	set_count(&values[11], &nulls[11], run->dropped);
+	dq_set_count(&values[5], &nulls[5], run->row_count);
+	dq_set_count(&values[6], &nulls[6], run->inserted);
+	dq_set_count(&values[7], &nulls[7], run->updated);
+	dq_set_count(&values[8], &nulls[8], run->unchanged);
+	dq_set_count(&values[9], &nulls[9], run->deleted);
+	dq_set_count(&values[10], &nulls[10], run->quarantined);
+	dq_set_count(&values[11], &nulls[11], run->dropped);
 	values[12] = Int32GetDatum(run->checks_failed);
 	values[13] = dq_text_array(run->failures);
 	values[14] = DirectFunctionCall2(timestamp_mi, TimestampTzGetDatum(run->finished_at),
@@ -446,19 +440,15 @@ dq_gate_checks_of(PG_FUNCTION_ARGS)
 		values[4] = CStringGetTextDatum(dq_action_name(check->action));
 		values[5] = CStringGetTextDatum(check->nulls_fail ? "fail" : "pass");
 		nulls[5] = !check->kind->rows;
-		nulls[6] = check->owner == NULL;
-		values[6] = nulls[6] ? (Datum) 0 : CStringGetTextDatum(check->owner);
+		dq_set_text(&values[6], &nulls[6], check->owner);
 		values[7] = CStringGetTextDatum(check->origin);
-		nulls[8] = check->description == NULL;
-		values[8] = nulls[8] ? (Datum) 0 : CStringGetTextDatum(check->description);
-		nulls[9] = check->filter == NULL;
-		values[9] = nulls[9] ? (Datum) 0 : CStringGetTextDatum(check->filter);
-		nulls[10] = !dq_has_limits(&check->limits);
-		values[10] = nulls[10] ? (Datum) 0 : CStringGetTextDatum(dq_describe_limits(check));
+		dq_set_text(&values[8], &nulls[8], check->description);
+		dq_set_text(&values[9], &nulls[9], check->filter);
+		dq_set_text(&values[10], &nulls[10],
+					dq_has_limits(&check->limits) ? dq_describe_limits(check) : NULL);
 		nulls[11] = check->tags == NIL;
 		values[11] = dq_text_array(check->tags);
-		nulls[12] = check->severity == NULL;
-		values[12] = nulls[12] ? (Datum) 0 : CStringGetTextDatum(check->severity);
+		dq_set_text(&values[12], &nulls[12], check->severity);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
 	return (Datum) 0;

@@ -368,15 +368,9 @@ static char *
 sample_sql(const Audit *audit, const Check *check)
 {
 	StringInfoData sql;
-	List	   *names = dq_column_names(audit->run->map->key);
+	List	   *names = dq_add_names(dq_column_names(audit->run->map->key), check->columns);
 	int			shown = 0;
 	ListCell   *lc;
-
-	foreach(lc, check->columns)
-	{
-		if (!dq_has_name(names, lfirst(lc)))
-			names = lappend(names, lfirst(lc));
-	}
 
 	initStringInfo(&sql);
 	appendStringInfoString(&sql, "SELECT pg_catalog.jsonb_build_object(");
@@ -474,7 +468,8 @@ judge_batch(CheckResult *result)
 
 	/* it is about no row in particular */
 	result->failing = DQ_UNKNOWN;
-	if (check->kind->observes_number && result->actual && (!check->no_samples || check->kind->learns || check->kind->observes_counts))
+	if (check->kind->observes_number && result->actual &&
+		(!check->no_samples || check->kind->learn || check->kind->observes_counts))
 		result->measured = strtod(result->actual, NULL);
 	result->threshold = check->threshold;
 	if (result->unjudged)

@@ -21,6 +21,7 @@
 #include "error_context.h"
 #include "gate.h"
 #include "plan.h"
+#include "row_values.h"
 #include "spi_util.h"
 
 /* The gate of the target, for a caller who may have it read the whole table */
@@ -77,20 +78,6 @@ audit_target(Run *run, Oid target)
 	dq_pop_context(&context);
 }
 
-static void
-set_text(Datum *value, bool *isnull, const char *text)
-{
-	*isnull = text == NULL;
-	*value = text ? CStringGetTextDatum(text) : (Datum) 0;
-}
-
-static void
-set_count(Datum *value, bool *isnull, int64 count)
-{
-	*isnull = count == DQ_UNKNOWN;
-	*value = Int64GetDatum(count);
-}
-
 PG_FUNCTION_INFO_V1(dq_gate_audit_table);
 
 /*
@@ -119,20 +106,20 @@ dq_gate_audit_table(PG_FUNCTION_ARGS)
 		Datum		values[12];
 		bool		nulls[12] = {false};
 
-		set_text(&values[0], &nulls[0], result->check->name);
-		set_text(&values[1], &nulls[1], result->check->kind->name);
+		dq_set_text(&values[0], &nulls[0], result->check->name);
+		dq_set_text(&values[1], &nulls[1], result->check->kind->name);
 		values[2] = dq_text_array(result->check->columns);
-		set_text(&values[3], &nulls[3], result->expected);
-		set_text(&values[4], &nulls[4], dq_action_name(result->action));
-		set_text(&values[5], &nulls[5], dq_status_name(result->status));
-		set_count(&values[6], &nulls[6], result->examined);
-		set_count(&values[7], &nulls[7], result->failing);
-		set_count(&values[8], &nulls[8], result->nulls);
+		dq_set_text(&values[3], &nulls[3], result->expected);
+		dq_set_text(&values[4], &nulls[4], dq_action_name(result->action));
+		dq_set_text(&values[5], &nulls[5], dq_status_name(result->status));
+		dq_set_count(&values[6], &nulls[6], result->examined);
+		dq_set_count(&values[7], &nulls[7], result->failing);
+		dq_set_count(&values[8], &nulls[8], result->nulls);
 		nulls[9] = result->sample == NULL;
 		values[9] = nulls[9] ? (Datum) 0 :
 			DirectFunctionCall1(jsonb_in, CStringGetDatum(result->sample));
-		set_text(&values[10], &nulls[10], result->message);
-		set_text(&values[11], &nulls[11], result->check->owner);
+		dq_set_text(&values[10], &nulls[10], result->message);
+		dq_set_text(&values[11], &nulls[11], result->check->owner);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
 	return (Datum) 0;

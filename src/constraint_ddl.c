@@ -40,6 +40,7 @@
 #include "params.h"
 #include "plan.h"
 #include "row_limits.h"
+#include "row_values.h"
 #include "spi_util.h"
 
 /* One row of the answer */
@@ -629,10 +630,8 @@ dq_gate_constraint_ddl(PG_FUNCTION_ARGS)
 		bool		nulls[3] = {false};
 
 		values[0] = CStringGetTextDatum(line->check);
-		nulls[1] = line->statement == NULL;
-		values[1] = nulls[1] ? (Datum) 0 : CStringGetTextDatum(line->statement);
-		nulls[2] = line->note == NULL;
-		values[2] = nulls[2] ? (Datum) 0 : CStringGetTextDatum(line->note);
+		dq_set_text(&values[1], &nulls[1], line->statement);
+		dq_set_text(&values[2], &nulls[2], line->note);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
 	return (Datum) 0;

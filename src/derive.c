@@ -168,27 +168,44 @@ by_name(const ListCell *a, const ListCell *b)
 	return strcmp(((const Check *) lfirst(a))->name, ((const Check *) lfirst(b))->name);
 }
 
-/* Checks for CHECK, UNIQUE and FOREIGN KEY constraints, by name */
-static List *
-derive_constraints(const ColumnMap *map, Check *key_unique)
+/* The constraints of a table, of HeapTuple, but for those that bind nobody or only periods */
+List *
+dq_enforced_constraints(Oid target)
 {
-	List	   *checks = NIL;
+	List	   *constraints = NIL;
 	Relation	catalog = table_open(ConstraintRelationId, AccessShareLock);
 	ScanKeyData key;
 	SysScanDesc scan;
 	HeapTuple	tuple;
 
 	ScanKeyInit(&key, Anum_pg_constraint_conrelid, BTEqualStrategyNumber,
-				F_OIDEQ, ObjectIdGetDatum(map->target));
+				F_OIDEQ, ObjectIdGetDatum(target));
 	scan = systable_beginscan(catalog, ConstraintRelidTypidNameIndexId, true,
 							  NULL, 1, &key);
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
+		if (dq_constraint_enforced((Form_pg_constraint) GETSTRUCT(tuple)) &&
+			!dq_constraint_temporal((Form_pg_constraint) GETSTRUCT(tuple)))
+			constraints = lappend(constraints, heap_copytuple(tuple));
+	}
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	return constraints;
+}
+
+/* Checks for CHECK, UNIQUE and FOREIGN KEY constraints, by name */
+static List *
+derive_constraints(const ColumnMap *map, Check *key_unique)
+{
+	List	   *checks = NIL;
+	ListCell   *lc;
+
+	foreach(lc, dq_enforced_constraints(map->target))
+	{
+		HeapTuple	tuple = lfirst(lc);
 		Form_pg_constraint form = (Form_pg_constraint) GETSTRUCT(tuple);
 		Check	   *check = NULL;
 
-		if (!dq_constraint_enforced(form) || dq_constraint_temporal(form))
-			continue;
 		switch (form->contype)
 		{
 			case CONSTRAINT_CHECK:
@@ -213,8 +230,6 @@ derive_constraints(const ColumnMap *map, Check *key_unique)
 		if (check != NULL)
 			checks = lappend(checks, check);
 	}
-	systable_endscan(scan);
-	table_close(catalog, AccessShareLock);
 
 	list_sort(checks, by_name);
 	return checks;

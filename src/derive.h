@@ -9,6 +9,7 @@
 
 #include "access/htup.h"
 
+extern List *dq_enforced_constraints(Oid target);
 extern List *dq_constraint_columns(Oid target, HeapTuple tuple);
 extern List *dq_derive_checks(const ColumnMap *map);
 

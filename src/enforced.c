@@ -8,17 +8,14 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "catalog/dependency.h"
-#include "catalog/indexing.h"
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_inherits.h"
 #include "nodes/parsenodes.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
@@ -174,24 +171,16 @@ rule_of_reference(Oid target, HeapTuple tuple)
 static List *
 enforced_constraints(const ColumnMap *map)
 {
-	Relation	catalog = table_open(ConstraintRelationId, AccessShareLock);
 	bool		has_children = has_subclass(map->target);
 	List	   *found = NIL;
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	tuple;
+	ListCell   *lc;
 
-	ScanKeyInit(&key, Anum_pg_constraint_conrelid, BTEqualStrategyNumber,
-				F_OIDEQ, ObjectIdGetDatum(map->target));
-	scan = systable_beginscan(catalog, ConstraintRelidTypidNameIndexId, true,
-							  NULL, 1, &key);
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	foreach(lc, dq_enforced_constraints(map->target))
 	{
+		HeapTuple	tuple = lfirst(lc);
 		Form_pg_constraint form = (Form_pg_constraint) GETSTRUCT(tuple);
 		char	   *rule = NULL;
 
-		if (!dq_constraint_enforced(form) || dq_constraint_temporal(form))
-			continue;
 		if (form->contype == CONSTRAINT_FOREIGN)
 			rule = rule_of_reference(map->target, tuple);
 		else if (form->connoinherit && has_children)
@@ -204,8 +193,6 @@ enforced_constraints(const ColumnMap *map)
 			found = lappend(found, enforced(form->contype, rule, "constraint",
 											NameStr(form->conname), form->convalidated));
 	}
-	systable_endscan(scan);
-	table_close(catalog, AccessShareLock);
 	return found;
 }
 

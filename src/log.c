@@ -183,7 +183,6 @@ dq_log_run(const Run *run)
 
 	dq_assume(&saved, dq_extension_owner(), PHASE_LOG);
 	hash = log_rules(run);
-	dq_resume(&saved);
 
 	add(&row, INT8OID, Int64GetDatum(run->run_id), false);
 	add(&row, REGCLASSOID, ObjectIdGetDatum(run->map->target), false);
@@ -221,7 +220,6 @@ dq_log_run(const Run *run)
 	add_time(&row, run->audited_at, run->published_at);
 	add_time(&row, run->started_at, run->finished_at);
 
-	dq_assume(&saved, dq_extension_owner(), PHASE_LOG);
 	dq_execute("INSERT INTO dq_gate.runs (run_id, target, gate, staging, batch_id, as_of, batch_time, verdict,"
 			   " passed, published, enforced, baseline, row_count, inserted, updated, unchanged, deleted, quarantined,"
 			   " dropped, rules_hash, checks_run, checks_failed, failures, error, error_sqlstate, quarantine,"

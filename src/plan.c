@@ -11,7 +11,6 @@
 
 #include "action.h"
 #include "derive.h"
-#include "history.h"
 #include "kinds/kinds.h"
 #include "params.h"
 #include "plan.h"
@@ -102,6 +101,17 @@ name_is_taken(List *checks, const char *name)
 			return true;
 	}
 	return false;
+}
+
+/* A name that no check has yet: with a number behind it from the second on */
+static char *
+free_check_name(const char *name, List *taken)
+{
+	char	   *free = pstrdup(name);
+
+	for (int i = 2; name_is_taken(taken, free); i++)
+		free = psprintf("%s_%d", name, i);
+	return free;
 }
 
 /*
@@ -230,22 +240,6 @@ without_superseded(List *derived, List *declared)
 	return remaining;
 }
 
-/* What a check wants to know of earlier batches */
-static void
-learn(Check *check, const Run *run)
-{
-	char	   *by = dq_param(check->params, "by");
-	int			size = pg_strtoint32(dq_param(check->params, "history"));
-
-	if (check->kind == &dq_kind_stable_distribution)
-		check->history = dq_read_profiles(run, linitial(check->columns), by, size);
-	else
-		check->history = dq_read_history(run, check->kind == &dq_kind_volume ? NULL :
-										 dq_param(check->params, "metric_of") ?
-										 dq_param(check->params, "metric_of") : check->name,
-										 by, size);
-}
-
 /*
  * Totals that come with the call are compared: by the check that was declared
  * of them, or else by one that blocks.
@@ -253,7 +247,6 @@ learn(Check *check, const Run *run)
 static List *
 expect_totals(const Run *run, const ColumnMap *map, List *declared)
 {
-	List	   *given = dq_given_totals(run->totals, map);
 	Check	   *check = NULL;
 	ListCell   *lc;
 
@@ -269,9 +262,7 @@ expect_totals(const Run *run, const ColumnMap *map, List *declared)
 	{
 		check = palloc0(sizeof(Check));
 		check->kind = &dq_kind_control_totals;
-		check->name = "control_totals";
-		for (int i = 2; name_is_taken(declared, check->name); i++)
-			check->name = psprintf("control_totals_%d", i);
+		check->name = free_check_name("control_totals", declared);
 		check->action = DQ_BLOCK;
 		dq_init_limits(&check->limits);
 		check->owner = run->gate->owner;
@@ -279,11 +270,7 @@ expect_totals(const Run *run, const ColumnMap *map, List *declared)
 		check->declared = true;
 		declared = lappend(declared, check);
 	}
-	foreach(lc, given)
-	{
-		if (!dq_has_name(check->columns, lfirst(lc)))
-			check->columns = lappend(check->columns, lfirst(lc));
-	}
+	check->columns = dq_add_names(check->columns, dq_given_totals(run->totals, map));
 	return declared;
 }
 
@@ -324,8 +311,9 @@ static void
 compile(Check *check, const Gate *gate, const ColumnMap *map, const Run *run)
 {
 	check->no_samples |= !gate->samples;
-	if (check->kind->learns && run != NULL)
-		learn(check, run);
+	if (check->kind->learn && run != NULL && check->action != DQ_DECLARE)
+		check->history = check->kind->learn(check, run, dq_param(check->params, "by"),
+											pg_strtoint32(dq_param(check->params, "history")));
 	check->kind->compile(check, map);
 	if (check->action == DQ_DECLARE)
 	{
@@ -360,10 +348,8 @@ dq_make_plan(const Gate *gate, const ColumnMap *map, const Run *run)
 	foreach(lc, plan->checks)
 	{
 		Check	   *check = lfirst(lc);
-		char	   *name = check->name;
 
-		for (int i = 2; name_is_taken(taken, check->name); i++)
-			check->name = psprintf("%s_%d", name, i);
+		check->name = free_check_name(check->name, taken);
 		taken = lappend(taken, check);
 		check->owner = gate->owner;
 	}

@@ -16,7 +16,9 @@
 #include "utils/typcache.h"
 
 #include "columns.h"
+#include "kinds/instant.h"
 #include "kinds/kinds.h"
+#include "kinds/totals.h"
 #include "profile.h"
 #include "spi_util.h"
 
@@ -24,36 +26,14 @@
 bool
 dq_is_scalar(Oid typid)
 {
-	switch (getBaseType(typid))
-	{
-		case INT2OID:
-		case INT4OID:
-		case INT8OID:
-		case NUMERICOID:
-		case FLOAT4OID:
-		case FLOAT8OID:
-		case DATEOID:
-		case TIMESTAMPOID:
-		case TIMESTAMPTZOID:
-			return true;
-		default:
-			return false;
-	}
+	return dq_is_instant(typid) || (dq_is_number(typid) && getBaseType(typid) != MONEYOID);
 }
 
 /* Where on the line a value v lies */
 static const char *
 position_sql(Oid typid)
 {
-	switch (getBaseType(typid))
-	{
-		case DATEOID:
-		case TIMESTAMPOID:
-		case TIMESTAMPTZOID:
-			return "pg_catalog.date_part('epoch', g.v)";
-		default:
-			return "g.v::pg_catalog.float8";
-	}
+	return dq_is_instant(typid) ? "pg_catalog.date_part('epoch', g.v)" : "g.v::pg_catalog.float8";
 }
 
 /*

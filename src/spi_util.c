@@ -414,6 +414,31 @@ dq_has_name(List *names, const char *name)
 	return false;
 }
 
+/* Add the names that are not there yet, to the list itself */
+List *
+dq_add_names(List *names, List *more)
+{
+	ListCell   *lc;
+
+	foreach(lc, more)
+	{
+		if (!dq_has_name(names, lfirst(lc)))
+			names = lappend(names, lfirst(lc));
+	}
+	return names;
+}
+
+/* A name like this one that is not taken */
+char *
+dq_free_name(const char *name, List *taken)
+{
+	char	   *free = pstrdup(name);
+
+	while (dq_has_name(taken, free))
+		free = psprintf("%s_", free);
+	return free;
+}
+
 /* Column names for people: quoted only where they need it */
 char *
 dq_list_names(List *names)

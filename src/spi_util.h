@@ -58,6 +58,8 @@ extern Oid	dq_equality_operator(Oid typid);
 extern char *dq_literal(const char *text);
 extern void dq_append_names(StringInfo buf, List *names, const char *prefix);
 extern bool dq_has_name(List *names, const char *name);
+extern List *dq_add_names(List *names, List *more);
+extern char *dq_free_name(const char *name, List *taken);
 extern char *dq_list_names(List *names);
 extern char *dq_tuple_names(List *names);
 extern Datum dq_text_array(List *strings);

@@ -135,6 +135,8 @@ typedef struct ColumnMap
 
 struct Check;
 struct CheckResult;
+struct Run;
+struct History;
 
 typedef enum Evaluation
 {
@@ -156,8 +158,11 @@ typedef struct CheckKind
 	bool		judges_empty;	/* it says something of a batch without rows */
 	bool		observes_counts;	/* what it observes shows no values */
 	bool		observes_number;	/* what it observes is a number */
-	bool		learns;			/* it compares with earlier batches */
 	bool		nulls_fail;		/* what NULL does unless the check says */
+
+	/* where it compares with earlier batches: read what they measured */
+	struct History *(*learn) (const struct Check *check, const struct Run *run,
+							  const char *by, int size);
 
 	/* turn parameters into SQL and words */
 	void		(*compile) (struct Check *check, const ColumnMap *map);

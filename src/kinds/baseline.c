@@ -26,6 +26,14 @@ dq_lacking_history(const Check *check)
 	return psprintf("not enough history (%d of %d)", check->history->size, wanted);
 }
 
+/* A query in place of the one that judges: what was found, and why that says nothing */
+char *
+dq_unjudged_sql(const char *actual, const char *reason)
+{
+	return psprintf("SELECT false, %s, NULL::pg_catalog.text, NULL::pg_catalog.jsonb, %s::pg_catalog.text",
+					actual, dq_literal(reason));
+}
+
 /* The history as rows (value, time, no), the latest first */
 char *
 dq_history_sql(const Check *check, const char *alias)

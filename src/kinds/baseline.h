@@ -11,6 +11,7 @@
 
 extern char *dq_lacking_history(const Check *check);
 extern char *dq_history_sql(const Check *check, const char *alias);
+extern char *dq_unjudged_sql(const char *actual, const char *reason);
 extern const char *dq_grouping_words(const Check *check);
 extern void dq_declare_history(FunctionCallInfo fcinfo, int first, Declaration *decl);
 extern List *dq_history_params(int history, int min_history, const char *by);

@@ -13,8 +13,9 @@
 
 #include "kinds/instant.h"
 
-static bool
-is_instant(Oid typid)
+/* Whether values of a type are points in time */
+bool
+dq_is_instant(Oid typid)
 {
 	Oid			base = getBaseType(typid);
 
@@ -49,7 +50,7 @@ dq_instant_sql(Check *check, const Column *column)
 void
 dq_require_instant(const Declaration *decl, const Column *column)
 {
-	if (!is_instant(column->typid))
+	if (!dq_is_instant(column->typid))
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("column %s of gate %s has type %s, which is no point in time",

@@ -7,6 +7,7 @@
 
 #include "declare.h"
 
+extern bool dq_is_instant(Oid typid);
 extern char *dq_instant_sql(Check *check, const Column *column);
 extern void dq_require_instant(const Declaration *decl, const Column *column);
 

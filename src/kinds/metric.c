@@ -15,6 +15,7 @@
 #include "columns.h"
 #include "declare.h"
 #include "expression.h"
+#include "history.h"
 #include "kinds/baseline.h"
 #include "kinds/kinds.h"
 #include "kinds/totals.h"
@@ -99,6 +100,7 @@ metric_compile(Check *check, const ColumnMap *map)
 	char	   *max = dq_param(check->params, "max");
 	char	   *spread = dq_param(check->params, "min_spread");
 	char	   *of = dq_param(check->params, "metric_of");
+	char	   *lacking;
 
 	check->threshold = psprintf("%s %s", method->words, dq_bounds_words(min, max));
 	if (strcmp(method->name, "bounds") != 0)
@@ -114,11 +116,11 @@ metric_compile(Check *check, const ColumnMap *map)
 									   dq_param(check->params, "resolved"));
 	if (check->history == NULL)
 		return;
-	if (strcmp(method->name, "bounds") != 0 && dq_lacking_history(check))
+	lacking = strcmp(method->name, "bounds") != 0 ? dq_lacking_history(check) : NULL;
+	if (lacking)
 	{
 		/* measured all the same, to become history */
-		check->judge_sql = psprintf("SELECT false, $2, NULL::pg_catalog.text, NULL::pg_catalog.jsonb, %s::pg_catalog.text",
-									dq_literal(dq_lacking_history(check)));
+		check->judge_sql = dq_unjudged_sql("$2", lacking);
 		return;
 	}
 
@@ -141,6 +143,15 @@ metric_compile(Check *check, const ColumnMap *map)
 								dq_literal(method->words), dq_literal(check->complaint));
 }
 
+/* What it was in them, or what the check it is about has measured there */
+static History *
+metric_learn(const Check *check, const Run *run, const char *by, int size)
+{
+	char	   *of = dq_param(check->params, "metric_of");
+
+	return dq_read_history(run, of ? of : check->name, by, size);
+}
+
 const CheckKind dq_kind_metric = {
 	.name = "metric",
 	.evaluation = EVAL_QUERY,
@@ -148,7 +159,7 @@ const CheckKind dq_kind_metric = {
 	.filters = true,
 	.judges_empty = true,
 	.observes_number = true,
-	.learns = true,
+	.learn = metric_learn,
 	.compile = metric_compile,
 };
 

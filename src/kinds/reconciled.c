@@ -158,25 +158,17 @@ dq_gate_expect_reconciled(PG_FUNCTION_ARGS)
 	Declaration *decl = dq_begin_declaration(fcinfo, 0, &dq_kind_reconciled);
 	List	   *keys = NIL;
 	List	   *sums = PG_ARGISNULL(3) ? NIL : dq_required_names(fcinfo, 3, "sums");
-	List	   *columns;
-	ListCell   *lc;
 
 	if (PG_ARGISNULL(2))
 		keys = dq_column_names(decl->map->key);
 	/* no columns at all: the rows and the sums are enough */
 	else if (dq_text_list(PG_GETARG_DATUM(2)) != NIL)
 		keys = dq_required_names(fcinfo, 2, "key");
-	columns = list_copy(keys);
 	dq_declare_columns(decl, sums);
 	dq_require_sums(decl, sums);
 	dq_declare_columns(decl, keys);
 	dq_require_equality(decl);
-	foreach(lc, sums)
-	{
-		if (!dq_has_name(columns, lfirst(lc)))
-			columns = lappend(columns, lfirst(lc));
-	}
-	decl->columns = columns;
+	decl->columns = dq_add_names(list_copy(keys), sums);
 	dq_declare_other(decl, dq_required_oid(fcinfo, 1, "source_table"), "source_filter",
 					 dq_optional_text(fcinfo, 4));
 	require_comparable(decl, keys, sums);

@@ -51,19 +51,6 @@ const CheckKind dq_kind_check_constraint = {
 	.compile = rule_compile,
 };
 
-static List *
-list_union_names(List *names, List *more)
-{
-	ListCell   *lc;
-
-	foreach(lc, more)
-	{
-		if (!dq_has_name(names, lfirst(lc)))
-			names = lappend(names, lfirst(lc));
-	}
-	return names;
-}
-
 PG_FUNCTION_INFO_V1(dq_gate_expect_sql);
 
 /*
@@ -93,7 +80,7 @@ dq_gate_expect_sql(PG_FUNCTION_ARGS)
 		resolved = psprintf("CASE WHEN (%1$s) IS FALSE THEN true ELSE (NOT (%1$s)) OR (%2$s) END",
 							when, resolved);
 		text = psprintf("%s, when %s", text, condition);
-		columns = list_union_names(columns, more);
+		columns = dq_add_names(columns, more);
 	}
 	dq_declare_columns(decl, columns);
 	decl->params = dq_set_param(decl->params, "expression", text);

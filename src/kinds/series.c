@@ -20,6 +20,7 @@
 #include "columns.h"
 #include "declare.h"
 #include "expression.h"
+#include "kinds/instant.h"
 #include "kinds/kinds.h"
 #include "params.h"
 #include "spi_util.h"
@@ -31,12 +32,6 @@ static bool
 is_whole_number(Oid base)
 {
 	return base == INT2OID || base == INT4OID || base == INT8OID;
-}
-
-static bool
-is_time(Oid base)
-{
-	return base == DATEOID || base == TIMESTAMPOID || base == TIMESTAMPTZOID;
 }
 
 /* A value on the scale of the series: int8, or timestamp in UTC */
@@ -56,17 +51,6 @@ steps_sql(bool whole)
 {
 	return whole ? "(e.hi::pg_catalog.numeric - e.lo) / e.step" :
 		"pg_catalog.date_part('epoch', e.hi - e.lo) / pg_catalog.date_part('epoch', e.step)";
-}
-
-/* A name in a sample that no column of the group has, as a literal */
-static char *
-free_name(const char *name, List *taken)
-{
-	char	   *free = pstrdup(name);
-
-	while (dq_has_name(taken, free))
-		free = psprintf("%s_", free);
-	return dq_literal(free);
 }
 
 static void
@@ -101,7 +85,7 @@ series_compile(Check *check, const ColumnMap *map)
 	if (!dq_usable_columns(check, map) || !OidIsValid(map->staging))
 		return;
 	base = getBaseType(column->typid);
-	if (!is_whole_number(base) && !is_time(base))
+	if (!is_whole_number(base) && !dq_is_instant(base))
 	{
 		check->broken = psprintf("type %s of column %s has no steps", format_type_be(column->typid), name);
 		return;
@@ -170,7 +154,8 @@ series_compile(Check *check, const ColumnMap *map)
 								DQ_SAMPLE_ROWS, by_json.data,
 								whole ? psprintf("(%s)::pg_catalog.numeric < g.steps[g.count]::pg_catalog.numeric + e.step", value) :
 								psprintf("%s < g.steps[g.count] + e.step", value),
-								free_name("from", by), free_name("to", by), free_name("missing", by));
+								dq_literal(dq_free_name("from", by)), dq_literal(dq_free_name("to", by)),
+								dq_literal(dq_free_name("missing", by)));
 }
 
 const CheckKind dq_kind_series = {
@@ -255,7 +240,7 @@ declare_end(Declaration *decl, FunctionCallInfo fcinfo, int arg, const char *nam
 		dq_pop_context(&context);
 		return;
 	}
-	if ((is_whole_number(base) ? !is_whole_number(type) : !is_time(type)))
+	if ((is_whole_number(base) ? !is_whole_number(type) : !dq_is_instant(type)))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("an end of the series cannot be of type %s, since column %s is of type %s",
@@ -298,7 +283,7 @@ dq_gate_expect_series(PG_FUNCTION_ARGS)
 	column = dq_declare_columns(decl, columns);
 	dq_require_equality(decl);
 	base = getBaseType(column->typid);
-	if (!is_whole_number(base) && !is_time(base))
+	if (!is_whole_number(base) && !dq_is_instant(base))
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("column %s of gate %s has type %s, which has no steps",

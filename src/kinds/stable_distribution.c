@@ -157,6 +157,7 @@ stable_distribution_compile(Check *check, const ColumnMap *map)
 	char	   *min_rows = dq_param(check->params, "min_rows");
 	Column	   *column;
 	const char *sql;
+	const char *lacking;
 
 	check->threshold = psprintf("%s at most %s", method->name, max);
 	check->rule = psprintf("%s spread as in the %s, %s", name, dq_grouping_words(check), check->threshold);
@@ -182,16 +183,11 @@ stable_distribution_compile(Check *check, const ColumnMap *map)
 	check->profile_of = column_name;
 	if (check->history == NULL)
 		return;
-	if (sql == method->by_shares && check->history->no_values)
+	lacking = sql == method->by_shares && check->history->no_values ? "the gate keeps no values" :
+		dq_lacking_history(check);
+	if (lacking)
 	{
-		check->judge_sql = "SELECT false, NULL::pg_catalog.text, NULL::pg_catalog.text, NULL::pg_catalog.jsonb,"
-			" 'the gate keeps no values'::pg_catalog.text";
-		return;
-	}
-	if (dq_lacking_history(check))
-	{
-		check->judge_sql = psprintf("SELECT false, NULL::pg_catalog.text, NULL::pg_catalog.text, NULL::pg_catalog.jsonb, %s::pg_catalog.text",
-									dq_literal(dq_lacking_history(check)));
+		check->judge_sql = dq_unjudged_sql("NULL::pg_catalog.text", lacking);
 		return;
 	}
 	check->judge_sql = psprintf("WITH %s SELECT (r.statistic <= GREATEST(%s::pg_catalog.float8, r.chance)) IS NOT TRUE,"
@@ -206,12 +202,19 @@ stable_distribution_compile(Check *check, const ColumnMap *map)
 								min_rows, min_rows);
 }
 
+/* How the values of the column were spread */
+static History *
+stable_distribution_learn(const Check *check, const Run *run, const char *by, int size)
+{
+	return dq_read_profiles(run, linitial(check->columns), by, size);
+}
+
 const CheckKind dq_kind_stable_distribution = {
 	.name = "stable_distribution",
 	.evaluation = EVAL_QUERY,
 	.actions = DQ_BATCH_ACTION,
 	.observes_number = true,
-	.learns = true,
+	.learn = stable_distribution_learn,
 	.compile = stable_distribution_compile,
 };
 

@@ -53,11 +53,7 @@ static char *
 groups_sample_sql(const char *groups, List *names)
 {
 	StringInfoData sql;
-	char	   *count_name = "rows";
 	ListCell   *lc;
-
-	while (dq_has_name(names, count_name))
-		count_name = psprintf("%s_", count_name);
 
 	initStringInfo(&sql);
 	appendStringInfoString(&sql, "SELECT pg_catalog.jsonb_build_object(");
@@ -65,7 +61,7 @@ groups_sample_sql(const char *groups, List *names)
 		appendStringInfo(&sql, "%s, groups.key_%d, ", dq_literal(lfirst(lc)),
 						 foreach_current_index(lc) + 1);
 	appendStringInfo(&sql, "%s, groups.row_count) AS dq_sample FROM %s",
-					 dq_literal(count_name), groups);
+					 dq_literal(dq_free_name("rows", names)), groups);
 	return sql.data;
 }
 

@@ -9,6 +9,7 @@
 #include "utils/builtins.h"
 
 #include "declare.h"
+#include "history.h"
 #include "kinds/baseline.h"
 #include "kinds/kinds.h"
 #include "params.h"
@@ -43,6 +44,13 @@ volume_compile(Check *check, const ColumnMap *map)
 								dq_literal(check->complaint), dq_history_sql(check, "h"));
 }
 
+/* How many rows they had */
+static History *
+volume_learn(const Check *check, const Run *run, const char *by, int size)
+{
+	return dq_read_history(run, NULL, by, size);
+}
+
 const CheckKind dq_kind_volume = {
 	.name = "volume",
 	.evaluation = EVAL_QUERY,
@@ -50,7 +58,7 @@ const CheckKind dq_kind_volume = {
 	.judges_empty = true,
 	.observes_counts = true,
 	.observes_number = true,
-	.learns = true,
+	.learn = volume_learn,
 	.compile = volume_compile,
 };
 
