@@ -15,13 +15,26 @@ CREATE FUNCTION dq_gate.create_gate(target pg_catalog.regclass,
 									samples pg_catalog.bool DEFAULT NULL,
 									check_timeout pg_catalog.interval DEFAULT NULL,
 									profile pg_catalog.bool DEFAULT NULL,
-									expected_every pg_catalog.interval DEFAULT NULL)
+									expected_every pg_catalog.interval DEFAULT NULL,
+									mode pg_catalog.text DEFAULT NULL,
+									scope pg_catalog.text DEFAULT NULL,
+									replace_by pg_catalog.text[] DEFAULT NULL,
+									max_delete_rate pg_catalog.float8 DEFAULT NULL,
+									update_columns pg_catalog.text[] DEFAULT NULL,
+									exclude_columns pg_catalog.text[] DEFAULT NULL,
+									compare_columns pg_catalog.text[] DEFAULT NULL,
+									only_if_newer pg_catalog.text DEFAULT NULL,
+									keep_latest_by pg_catalog.text DEFAULT NULL,
+									on_rounding pg_catalog.text DEFAULT NULL,
+									on_new_column pg_catalog.text DEFAULT NULL,
+									rescue_column pg_catalog.text DEFAULT NULL,
+									on_missing_column pg_catalog.text DEFAULT NULL,
+									on_type_change pg_catalog.text DEFAULT NULL,
+									after_publish pg_catalog.text DEFAULT NULL)
 RETURNS pg_catalog.regclass
 AS 'MODULE_PATHNAME', 'dq_gate_create_gate'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dq_gate.create_gate(pg_catalog.regclass, pg_catalog.regclass, pg_catalog.text[],
-	pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.regrole, pg_catalog.bool,
-	pg_catalog.bool, pg_catalog.interval, pg_catalog.bool, pg_catalog.interval) IS
+COMMENT ON FUNCTION dq_gate.create_gate IS
 	'register a gate for a target table';
 
 CREATE FUNCTION dq_gate.alter_gate(target pg_catalog.regclass,
@@ -35,13 +48,26 @@ CREATE FUNCTION dq_gate.alter_gate(target pg_catalog.regclass,
 								   samples pg_catalog.bool DEFAULT NULL,
 								   check_timeout pg_catalog.interval DEFAULT NULL,
 								   profile pg_catalog.bool DEFAULT NULL,
-								   expected_every pg_catalog.interval DEFAULT NULL)
+								   expected_every pg_catalog.interval DEFAULT NULL,
+								   mode pg_catalog.text DEFAULT NULL,
+								   scope pg_catalog.text DEFAULT NULL,
+								   replace_by pg_catalog.text[] DEFAULT NULL,
+								   max_delete_rate pg_catalog.float8 DEFAULT NULL,
+								   update_columns pg_catalog.text[] DEFAULT NULL,
+								   exclude_columns pg_catalog.text[] DEFAULT NULL,
+								   compare_columns pg_catalog.text[] DEFAULT NULL,
+								   only_if_newer pg_catalog.text DEFAULT NULL,
+								   keep_latest_by pg_catalog.text DEFAULT NULL,
+								   on_rounding pg_catalog.text DEFAULT NULL,
+								   on_new_column pg_catalog.text DEFAULT NULL,
+								   rescue_column pg_catalog.text DEFAULT NULL,
+								   on_missing_column pg_catalog.text DEFAULT NULL,
+								   on_type_change pg_catalog.text DEFAULT NULL,
+								   after_publish pg_catalog.text DEFAULT NULL)
 RETURNS pg_catalog.regclass
 AS 'MODULE_PATHNAME', 'dq_gate_alter_gate'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dq_gate.alter_gate(pg_catalog.regclass, pg_catalog.regclass, pg_catalog.text[],
-	pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.regrole, pg_catalog.bool,
-	pg_catalog.bool, pg_catalog.interval, pg_catalog.bool, pg_catalog.interval) IS
+COMMENT ON FUNCTION dq_gate.alter_gate IS
 	'change a gate; what is NULL stays, an empty text or array goes back to the default';
 
 CREATE FUNCTION dq_gate.drop_gate(target pg_catalog.regclass)

@@ -19,6 +19,29 @@ CREATE TABLE dq_gate.gates (
 	check_timeout	pg_catalog.interval,
 	profile		pg_catalog.bool NOT NULL DEFAULT false,
 	expected_every	pg_catalog.interval,
+	mode		pg_catalog.text NOT NULL DEFAULT 'merge'
+				CHECK (mode IN ('merge', 'append', 'insert_only', 'sync', 'replace')),
+	scope		pg_catalog.text,
+	scope_of_batch	pg_catalog.text,
+	scope_of_target	pg_catalog.text,
+	replace_by	pg_catalog.text[],
+	max_delete_rate	pg_catalog.float8 NOT NULL DEFAULT 1,
+	update_columns	pg_catalog.text[],
+	exclude_columns	pg_catalog.text[],
+	compare_columns	pg_catalog.text[],
+	only_if_newer	pg_catalog.text,
+	keep_latest_by	pg_catalog.text,
+	on_rounding	pg_catalog.text NOT NULL DEFAULT 'fail'
+				CHECK (on_rounding IN ('fail', 'allow')),
+	on_new_column	pg_catalog.text NOT NULL DEFAULT 'fail'
+				CHECK (on_new_column IN ('fail', 'ignore', 'rescue', 'evolve')),
+	rescue_column	pg_catalog.text,
+	on_missing_column	pg_catalog.text NOT NULL DEFAULT 'default'
+				CHECK (on_missing_column IN ('default', 'fail')),
+	on_type_change	pg_catalog.text NOT NULL DEFAULT 'fail'
+				CHECK (on_type_change IN ('fail', 'widen')),
+	after_publish	pg_catalog.text NOT NULL DEFAULT 'keep'
+				CHECK (after_publish IN ('keep', 'truncate', 'delete')),
 	created_by	pg_catalog.name NOT NULL DEFAULT SESSION_USER,
 	created_at	pg_catalog.timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp()
 );
@@ -34,6 +57,24 @@ COMMENT ON COLUMN dq_gate.gates.samples IS 'false: the log of this gate shows no
 COMMENT ON COLUMN dq_gate.gates.check_timeout IS 'how long a statement of the audit may take; NULL: as long as it does';
 COMMENT ON COLUMN dq_gate.gates.profile IS 'true: every run keeps a profile of every column';
 COMMENT ON COLUMN dq_gate.gates.expected_every IS 'a batch is expected so often; NULL: as often as before. See overdue';
+COMMENT ON COLUMN dq_gate.gates.mode IS
+	'how a batch gets into the target: merge, append, insert_only, sync or replace';
+COMMENT ON COLUMN dq_gate.gates.scope IS 'the part of the target that is synced or replaced; NULL: all of it';
+COMMENT ON COLUMN dq_gate.gates.scope_of_batch IS 'the scope, names resolved when it was given, over a row of the batch';
+COMMENT ON COLUMN dq_gate.gates.scope_of_target IS 'the same over a row of the target';
+COMMENT ON COLUMN dq_gate.gates.replace_by IS 'columns whose values in a batch name the slices that it replaces';
+COMMENT ON COLUMN dq_gate.gates.max_delete_rate IS 'the share of the rows in scope that a sync may delete; 1: no limit';
+COMMENT ON COLUMN dq_gate.gates.update_columns IS 'columns that a known row is updated in; NULL: all that are staged';
+COMMENT ON COLUMN dq_gate.gates.exclude_columns IS 'columns that a known row is never updated in';
+COMMENT ON COLUMN dq_gate.gates.compare_columns IS 'columns that make a known row changed; NULL: all that are updated';
+COMMENT ON COLUMN dq_gate.gates.only_if_newer IS 'column by which a staged row is older than the one of the target, and left out';
+COMMENT ON COLUMN dq_gate.gates.keep_latest_by IS 'column by which the last of several staged rows of a key is known; NULL: no key comes twice';
+COMMENT ON COLUMN dq_gate.gates.on_rounding IS 'whether a value that the type of its column would round fails, or is rounded';
+COMMENT ON COLUMN dq_gate.gates.on_new_column IS 'what becomes of a staged column that the target lacks: fail, ignore, rescue or evolve';
+COMMENT ON COLUMN dq_gate.gates.rescue_column IS 'the column of type jsonb that keeps such columns';
+COMMENT ON COLUMN dq_gate.gates.on_missing_column IS 'whether a column that staging lacks is defaulted in new rows, or fails';
+COMMENT ON COLUMN dq_gate.gates.on_type_change IS 'whether the target takes a wider type from staging, or values have to fit';
+COMMENT ON COLUMN dq_gate.gates.after_publish IS 'what becomes of the rows in staging that were published: keep, truncate or delete';
 COMMENT ON COLUMN dq_gate.gates.run_as IS 'the role that every run of the gate acts as, whoever calls it';
 
 CREATE TABLE dq_gate.checks (
@@ -104,6 +145,7 @@ CREATE TABLE dq_gate.runs (
 	updated		pg_catalog.int8,
 	unchanged	pg_catalog.int8,
 	deleted		pg_catalog.int8,
+	stale		pg_catalog.int8,
 	quarantined	pg_catalog.int8,
 	dropped		pg_catalog.int8,
 	rules_hash	pg_catalog.text NOT NULL REFERENCES dq_gate.rule_sets (rules_hash),
@@ -140,7 +182,10 @@ COMMENT ON COLUMN dq_gate.runs.passed IS 'the audit passed: no check that blocks
 COMMENT ON COLUMN dq_gate.runs.enforced IS 'false: the checks were evaluated, but neither blocked nor moved rows';
 COMMENT ON COLUMN dq_gate.runs.published IS 'the batch, less its quarantined rows, is in the target';
 COMMENT ON COLUMN dq_gate.runs.row_count IS
-	'rows staged; equals inserted + updated + unchanged + quarantined + dropped unless the run was skipped or a dry run';
+	'rows staged; equals inserted + updated + unchanged + stale + quarantined + dropped unless the run was skipped or a dry run';
+COMMENT ON COLUMN dq_gate.runs.stale IS
+	'rows left out because the target, or the batch, has a newer row of their key';
+COMMENT ON COLUMN dq_gate.runs.deleted IS 'rows of the target that went; they are none of the batch';
 COMMENT ON COLUMN dq_gate.runs.rules_hash IS 'which rules the run was made under: the same hash, the same rules';
 COMMENT ON COLUMN dq_gate.runs.checks_failed IS 'checks that failed or could not be evaluated, whatever their action';
 COMMENT ON COLUMN dq_gate.runs.failures IS 'one text a failed check, its name first';
@@ -232,6 +277,7 @@ CREATE TYPE dq_gate.run_summary AS (
 	updated		pg_catalog.int8,
 	unchanged	pg_catalog.int8,
 	deleted		pg_catalog.int8,
+	stale		pg_catalog.int8,
 	quarantined	pg_catalog.int8,
 	dropped		pg_catalog.int8,
 	checks_failed	pg_catalog.int4,

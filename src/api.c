@@ -22,7 +22,9 @@
 #include "compat.h"
 #include "declare.h"
 #include "gate.h"
+#include "gate_settings.h"
 #include "plan.h"
+#include "policy.h"
 #include "quarantine.h"
 #include "row_limits.h"
 #include "row_values.h"
@@ -59,7 +61,8 @@ needs_warning(const Run *run)
 
 	if (run->skipped)
 		return false;
-	if (!run->passed || run->verdict == DQ_VERDICT_PUBLISH_FAILED || run->dropped > 0)
+	if (!run->passed || run->verdict == DQ_VERDICT_PUBLISH_FAILED || run->dropped > 0 ||
+		run->undeleted > 0)
 		return true;
 
 	foreach(lc, run->results)
@@ -144,8 +147,8 @@ static Datum
 run_summary(FunctionCallInfo fcinfo, const Run *run)
 {
 	TupleDesc	desc;
-	Datum		values[15];
-	bool		nulls[15] = {false};
+	Datum		values[16];
+	bool		nulls[16] = {false};
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
@@ -165,11 +168,12 @@ run_summary(FunctionCallInfo fcinfo, const Run *run)
 	dq_set_count(&values[7], &nulls[7], run->updated);
 	dq_set_count(&values[8], &nulls[8], run->unchanged);
 	dq_set_count(&values[9], &nulls[9], run->deleted);
-	dq_set_count(&values[10], &nulls[10], run->quarantined);
-	dq_set_count(&values[11], &nulls[11], run->dropped);
-	values[12] = Int32GetDatum(run->checks_failed);
-	values[13] = dq_text_array(run->failures);
-	values[14] = DirectFunctionCall2(timestamp_mi, TimestampTzGetDatum(run->finished_at),
+	dq_set_count(&values[10], &nulls[10], run->stale);
+	dq_set_count(&values[11], &nulls[11], run->quarantined);
+	dq_set_count(&values[12], &nulls[12], run->dropped);
+	values[13] = Int32GetDatum(run->checks_failed);
+	values[14] = dq_text_array(run->failures);
+	values[15] = DirectFunctionCall2(timestamp_mi, TimestampTzGetDatum(run->finished_at),
 									 TimestampTzGetDatum(run->started_at));
 	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
 }
@@ -278,56 +282,35 @@ connect_here(void)
 static void
 set_gate(FunctionCallInfo fcinfo, Gate *gate)
 {
-	dq_check_nargs(fcinfo, 12);
-	if (!PG_ARGISNULL(1))
-	{
-		gate->staging = PG_GETARG_OID(1);
-		dq_check_staging(gate->staging, gate->target);
-	}
-	if (!PG_ARGISNULL(2))
-		gate->key = dq_text_list(PG_GETARG_DATUM(2));
-	if (!PG_ARGISNULL(3))
-		gate->layer = dq_optional_text(fcinfo, 3);
-	if (!PG_ARGISNULL(4))
-		gate->owner = dq_optional_text(fcinfo, 4);
-	if (!PG_ARGISNULL(5))
-		gate->description = dq_optional_text(fcinfo, 5);
-	if (!PG_ARGISNULL(6))
-	{
-		gate->run_as = PG_GETARG_OID(6);
-		if (!OidIsValid(gate->run_as))
-			ereport(ERROR,
-					(errcode(ERRCODE_UNDEFINED_OBJECT),
-					 errmsg("\"run_as\" must be a role")));
-		if (!dq_can_act_as(GetUserId(), gate->run_as))
-			ereport(ERROR,
-					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-					 errmsg("must be able to SET ROLE \"%s\"",
-							GetUserNameFromId(gate->run_as, false)),
-					 errdetail("Gate %s is to run as that role.", gate->name)));
-	}
+	Oid			run_as = gate->run_as;
+	char	   *scope = gate->scope;
+	ColumnMap  *map;
 
-	if (!PG_ARGISNULL(7))
-		gate->enforce = PG_GETARG_BOOL(7);
-	if (!PG_ARGISNULL(8))
-		gate->samples = PG_GETARG_BOOL(8);
-	if (!PG_ARGISNULL(9))
-		dq_set_check_timeout(gate, PG_GETARG_INTERVAL_P(9));
-	if (!PG_ARGISNULL(10))
-		gate->profile = PG_GETARG_BOOL(10);
-	if (!PG_ARGISNULL(11))
-		dq_set_expected_every(gate, PG_GETARG_INTERVAL_P(11));
+	dq_set_from_arguments(fcinfo, gate);
+	if (OidIsValid(gate->staging) && !PG_ARGISNULL(1))
+		dq_check_staging(gate->staging, gate->target);
+	if (!OidIsValid(gate->run_as))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("\"run_as\" must be a role")));
+	if (gate->run_as != run_as && !dq_can_act_as(GetUserId(), gate->run_as))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("must be able to SET ROLE \"%s\"",
+						GetUserNameFromId(gate->run_as, false)),
+				 errdetail("Gate %s is to run as that role.", gate->name)));
 
 	dq_lock_table(gate->target, AccessShareLock);
-	(void) dq_match_columns(gate, InvalidOid, true);
+	if (gate->scope != scope)
+		dq_resolve_scope(gate);
+	map = dq_match_columns(gate, InvalidOid, true);
+	dq_check_policy(map);
 	dq_save_gate(gate);
 	dq_pass_quarantine_on(gate->target, gate->run_as);
 }
 
 /*
- * create_gate(target, staging, key, layer, owner, description, run_as, enforce,
- * samples, check_timeout, profile, expected_every)
- * registers a gate.
+ * create_gate(target, and the settings of gate_settings.c) registers a gate.
  */
 Datum
 dq_gate_create_gate(PG_FUNCTION_ARGS)
@@ -364,9 +347,8 @@ registered_gate(Oid target)
 }
 
 /*
- * alter_gate(target, staging, key, layer, owner, description, run_as, enforce,
- * samples, check_timeout, profile, expected_every)
- * changes a gate: NULL leaves a property, empty takes it back.
+ * alter_gate(target, and the settings of gate_settings.c) changes a gate: NULL
+ * leaves a setting, empty takes it back.
  */
 Datum
 dq_gate_alter_gate(PG_FUNCTION_ARGS)

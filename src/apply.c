@@ -11,11 +11,11 @@
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
-#include "utils/timestamp.h"
 
 #include "apply.h"
 #include "definition.h"
 #include "gate.h"
+#include "gate_settings.h"
 #include "spi_util.h"
 
 /*
@@ -66,111 +66,31 @@ dq_redeclare_check(Oid target, const CheckDefinition *check)
 	dq_declare_check(target, check);
 }
 
-static const char *
-setting_text(List *settings, const char *name)
-{
-	const Setting *setting = dq_find_setting(settings, name);
-
-	return setting ? setting->text : "";
-}
-
-/* An optional text of a gate: NULL and empty are the same */
-static bool
-same_text(const char *present, List *settings, const char *name)
-{
-	return strcmp(present ? present : "", setting_text(settings, name)) == 0;
-}
-
-/* A switch of a gate, which has a default where the document is silent */
-static bool
-same_flag(bool present, List *settings, const char *name, bool otherwise)
-{
-	const Setting *setting = dq_find_setting(settings, name);
-
-	return present == (setting ? strcmp(setting->text, "true") == 0 : otherwise);
-}
-
-static bool
-same_key(List *present, List *settings)
-{
-	const Setting *setting = dq_find_setting(settings, "key");
-	List	   *wanted = setting ? dq_text_list(dq_array_from_text(setting->text)) : NIL;
-	ListCell   *a;
-	ListCell   *b;
-
-	if (list_length(present) != list_length(wanted))
-		return false;
-	forboth(a, present, b, wanted)
-	{
-		if (strcmp(lfirst(a), lfirst(b)) != 0)
-			return false;
-	}
-	return true;
-}
-
-/* A setting as an interval, NULL where there is none */
-static Interval *
-setting_interval(List *settings, const char *name)
-{
-	const Setting *setting = dq_find_setting(settings, name);
-
-	if (setting == NULL)
-		return NULL;
-	return DatumGetIntervalP(DirectFunctionCall3(interval_in, CStringGetDatum(setting->text),
-												 ObjectIdGetDatum(InvalidOid),
-												 Int32GetDatum(-1)));
-}
-
-static bool
-same_timeout(int present_ms, List *settings)
-{
-	Interval   *timeout = setting_interval(settings, "check_timeout");
-	Gate		wanted = {0};
-
-	if (timeout)
-		dq_set_check_timeout(&wanted, timeout);
-	return wanted.check_timeout_ms == present_ms;
-}
-
-/* As text, since 30 days are no month to those that wait for a batch */
-static bool
-same_expected_every(const Gate *gate, List *settings)
-{
-	Interval   *every = setting_interval(settings, "expected_every");
-	Gate		present = {0};
-	Gate		wanted = {0};
-
-	if (gate->expected_every)
-		dq_set_expected_every(&present, DatumGetIntervalP(DirectFunctionCall3(interval_in,
-																			  CStringGetDatum(gate->expected_every),
-																			  ObjectIdGetDatum(InvalidOid),
-																			  Int32GetDatum(-1))));
-	if (every)
-		dq_set_expected_every(&wanted, every);
-	return strcmp(present.expected_every ? present.expected_every : "",
-				  wanted.expected_every ? wanted.expected_every : "") == 0;
-}
-
 /* Whether the gate is as the document wants it */
 static bool
 same_gate(const Gate *gate, List *settings)
 {
-	const Setting *staging = dq_find_setting(settings, "staging");
-	const Setting *run_as = dq_find_setting(settings, "run_as");
+	Gate		wanted = *gate;
+	bool		same = true;
 
-	return gate->staging == (staging ? staging->relid : InvalidOid) &&
-		same_key(gate->key, settings) &&
-		same_text(gate->layer, settings, "layer") &&
-		same_text(gate->owner, settings, "owner") &&
-		same_text(gate->description, settings, "description") &&
-		same_flag(gate->enforce, settings, "enforce", true) &&
-		same_flag(gate->samples, settings, "samples", true) &&
-		same_flag(gate->profile, settings, "profile", false) &&
-		same_timeout(gate->check_timeout_ms, settings) &&
-		same_expected_every(gate, settings) &&
-		(run_as == NULL ||
-		 gate->run_as == DatumGetObjectId(DirectFunctionCall1(regrolein,
-															  CStringGetDatum(run_as->text))));
+	dq_default_settings(&wanted);
+	wanted.run_as = gate->run_as;
+	for (int i = 0; i < dq_gate_setting_count; i++)
+	{
+		const GateSetting *setting = &dq_gate_settings[i];
+		const Setting *given = dq_find_setting(settings, setting->name);
+
+		if (setting->internal)
+			continue;
+		if (given)
+			dq_set_gate(&wanted, setting,
+						setting->typid == REGCLASSOID ? psprintf("%u", given->relid) :
+						setting->typid == REGROLEOID ?
+						psprintf("%u", DatumGetObjectId(DirectFunctionCall1(regrolein, CStringGetDatum(given->text)))) :
+						given->text);
+		same = same && dq_same_setting(gate, &wanted, setting);
+	}
+	return same;
 }
 
 /*
@@ -181,15 +101,6 @@ same_gate(const Gate *gate, List *settings)
 const char *
 dq_apply_properties(const Gate *gate, List *settings)
 {
-	static const struct
-	{
-		const char *name;
-		const char *none;
-	}			properties[] = {
-		{"key", "'{}'"}, {"layer", "''"}, {"owner", "''"}, {"description", "''"},
-		{"enforce", "true"}, {"samples", "true"}, {"check_timeout", "'0'"},
-		{"profile", "false"}, {"expected_every", "'0'"}
-	};
 	StringInfoData rest;
 
 	if (!gate->registered)
@@ -202,10 +113,13 @@ dq_apply_properties(const Gate *gate, List *settings)
 		return "unchanged";
 
 	initStringInfo(&rest);
-	for (int i = 0; i < (int) lengthof(properties); i++)
+	for (int i = 0; i < dq_gate_setting_count; i++)
 	{
-		if (dq_find_setting(settings, properties[i].name) == NULL)
-			appendStringInfo(&rest, ", %s => %s", properties[i].name, properties[i].none);
+		const GateSetting *setting = &dq_gate_settings[i];
+		const char *none = dq_setting_none(setting);
+
+		if (!setting->internal && none && dq_find_setting(settings, setting->name) == NULL)
+			appendStringInfo(&rest, ", %s => %s", setting->name, dq_literal(none));
 	}
 	dq_call_function("alter_gate", gate->target, NULL, settings, rest.data);
 	if (OidIsValid(gate->staging) && dq_find_setting(settings, "staging") == NULL)

@@ -673,6 +673,21 @@ judge_measured(const Audit *audit)
 	}
 }
 
+/* The checks have seen the latest rows; the others are staged as well */
+static void
+count_stale(Run *run)
+{
+	int64		latest = run->row_count;
+
+	if (run->map->staged_from == run->map->staging_sql)
+		return;
+	dq_execute(psprintf("SELECT pg_catalog.count(*) FROM %s", run->map->staging_sql),
+			   0, NULL, NULL, NULL, true);
+	run->row_count = dq_result_int64(0, 1, 0);
+	run->stale = run->row_count - latest;
+	dq_free_result();
+}
+
 /*
  * Audit the batch: fills in the results of the run and its number of rows.
  * The caller has locked what must not change meanwhile.
@@ -693,5 +708,6 @@ dq_audit(Run *run)
 	measure(&audit);
 	judge(&audit);
 	judge_measured(&audit);
+	count_stale(run);
 	dq_resume(&saved);
 }

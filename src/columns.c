@@ -26,6 +26,7 @@
 #include "columns.h"
 #include "compat.h"
 #include "fit.h"
+#include "policy.h"
 #include "spi_util.h"
 
 Column *
@@ -326,6 +327,68 @@ check_key(const Gate *gate, ColumnMap *map)
 	}
 }
 
+/* Whether a derived key can be taken from the batch */
+static bool
+key_is_staged(const ColumnMap *map)
+{
+	ListCell   *lc;
+
+	foreach(lc, map->key)
+	{
+		Column	   *column = lfirst(lc);
+
+		if (column->generated != '\0' || (OidIsValid(map->staging) && !column->staged))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The staged rows less those of which there is a later one of the same key,
+ * as a subquery.  Of rows that are equally late none is dropped, nor is a row
+ * without a key: these are for the checks to find.
+ */
+static char *
+latest_rows(const ColumnMap *map)
+{
+	Column	   *latest = dq_find_column(map, map->gate->keep_latest_by);
+	List	   *names = NIL;
+	StringInfoData keys,
+				nulls,
+				columns;
+	char	   *rank;
+	ListCell   *lc;
+
+	initStringInfo(&keys);
+	initStringInfo(&nulls);
+	initStringInfo(&columns);
+	foreach(lc, map->key)
+	{
+		Column	   *column = lfirst(lc);
+		const char *value = column->value_sql;
+
+		/* nobody can compare what has no value in the target's type */
+		if (!column->staged || column->fit == FIT_NEVER)
+			return map->staging_sql;
+		appendStringInfo(&keys, "%s%s", keys.len > 0 ? ", " : "", value);
+		appendStringInfo(&nulls, "%s(%s) IS NULL", nulls.len > 0 ? " OR " : "", value);
+	}
+	foreach(lc, map->staged)
+	{
+		names = lappend(names, ((StagedColumn *) lfirst(lc))->name);
+		appendStringInfo(&columns, "%sstaged.%s", columns.len > 0 ? ", " : "",
+						 quote_identifier(llast(names)));
+	}
+	rank = dq_free_name("rank", names);
+	return psprintf("(SELECT %1$s FROM (SELECT %1$s, CASE WHEN %2$s THEN 1 ELSE pg_catalog.rank() OVER"
+					" (PARTITION BY %3$s ORDER BY %4$s DESC NULLS LAST) END AS %5$s FROM %6$s AS staged) AS staged"
+					" WHERE staged.%5$s = 1)",
+					columns.data, nulls.data, keys.data,
+					latest && latest->staged && latest->fit != FIT_NEVER ? latest->value_sql :
+					psprintf("staged.%s", quote_identifier(map->gate->keep_latest_by)),
+					quote_identifier(rank), map->staging_sql);
+}
+
 /*
  * Match the columns of staging with those of the gate's target.  Without a
  * staging table only the target is looked at.
@@ -336,6 +399,7 @@ dq_match_columns(const Gate *gate, Oid staging, bool need_key)
 	ColumnMap  *map = palloc0(sizeof(ColumnMap));
 	Relation	rel = relation_open(gate->target, NoLock);
 
+	map->gate = gate;
 	map->target = gate->target;
 	map->staging = staging;
 	map->target_sql = dq_relation_sql(gate->target);
@@ -351,25 +415,29 @@ dq_match_columns(const Gate *gate, Oid staging, bool need_key)
 	examine_indexes(rel, map);
 	relation_close(rel, NoLock);
 
-	if (need_key || map->key != NIL)
+	if (!dq_mode_needs_key(gate) && gate->key == NIL && !key_is_staged(map))
+	{
+		/* rows that are only added get along without it */
+		map->key = NIL;
+		map->key_source = NULL;
+		map->key_is_unique = false;
+	}
+	if ((need_key && dq_mode_needs_key(gate)) || map->key != NIL)
 		check_key(gate, map);
+	map->staged_from = gate->keep_latest_by && OidIsValid(staging) ? latest_rows(map) : map->staging_sql;
 	return map;
 }
 
-/*
- * The rows of the batch as an audit sees them: "staged" has the columns as
- * they are staged, the alias those that the target knows, with its types.
- * The subquery costs nothing, the planner takes it apart.
- */
-char *
-dq_source_sql(const ColumnMap *map, const char *alias)
+/* Rows of staging in two forms; see dq_source_sql */
+static char *
+rows_sql(const ColumnMap *map, const char *from, const char *alias)
 {
 	StringInfoData buf;
 	bool		first = true;
 	ListCell   *lc;
 
 	initStringInfo(&buf);
-	appendStringInfo(&buf, "%s AS staged, LATERAL (SELECT", map->staging_sql);
+	appendStringInfo(&buf, "%s AS staged, LATERAL (SELECT", from);
 	foreach(lc, map->columns)
 	{
 		Column	   *column = lfirst(lc);
@@ -382,6 +450,27 @@ dq_source_sql(const ColumnMap *map, const char *alias)
 	}
 	appendStringInfo(&buf, ") AS %s", alias);
 	return buf.data;
+}
+
+/*
+ * The rows of the batch as an audit sees them: "staged" has the columns as
+ * they are staged, the alias those that the target knows, with its types.
+ * The subquery costs nothing, the planner takes it apart.
+ */
+char *
+dq_source_sql(const ColumnMap *map, const char *alias)
+{
+	return rows_sql(map, map->staged_from, alias);
+}
+
+/*
+ * The same of all rows that are staged, also those of which there is a later
+ * one.
+ */
+char *
+dq_whole_batch_sql(const ColumnMap *map, const char *alias)
+{
+	return rows_sql(map, map->staging_sql, alias);
 }
 
 /*

@@ -17,5 +17,6 @@ extern Column *dq_find_column(const ColumnMap *map, const char *name);
 extern List *dq_column_names(List *columns);
 extern char *dq_match_sql(const ColumnMap *map);
 extern char *dq_source_sql(const ColumnMap *map, const char *alias);
+extern char *dq_whole_batch_sql(const ColumnMap *map, const char *alias);
 
 #endif							/* DQ_GATE_COLUMNS_H */

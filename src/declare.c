@@ -208,38 +208,12 @@ refuse_option(const Declaration *decl, bool given, const char *name)
 				 errdetail("It is about the batch as a whole, not about its rows.")));
 }
 
-/*
- * What a parsed rule, aggregate or query means for good, as text, and which
- * columns of the row it looks at, which is one of the given table.  The noun
- * is for messages: "a rule".
- */
+/* What a rule of a check means for good; it may read the target by that */
 static char *
 declare_meaning(Declaration *decl, Oid relid, const char *noun, Node *rule, List **columns)
 {
-	RuleColumns needs;
-	Identity	saved;
-	char	   *resolved;
-
-	dq_rule_columns(rule, relid, &needs);
-	if (needs.whole_row || needs.system)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("%s cannot use a %s", noun, needs.whole_row ? "whole row" : "system column"),
-				 errhint("Name the columns that it is about.")));
-	if (dq_rule_is_unnameable(rule))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("%s cannot compare with an operator that its text does not name", noun),
-				 errdetail("IS DISTINCT FROM, NULLIF, CASE ... WHEN, comparisons of rows and JOIN USING cannot say from which schema their operator is, and this one is not in pg_catalog."),
-				 errhint("Write the comparison with the operator itself, such as a = b.")));
-	*columns = needs.names;
 	decl->reads_target = decl->reads_target || dq_rule_reads(rule, decl->gate->target);
-
-	/* so that names are qualified for the search_path of an audit */
-	dq_assume(&saved, GetUserId(), PHASE_EVIDENCE);
-	resolved = dq_deparse_rule(rule, relid, true);
-	dq_resume(&saved);
-	return resolved;
+	return dq_rule_meaning(rule, relid, DQ_BATCH_ALIAS, noun, columns);
 }
 
 char *

@@ -28,6 +28,7 @@
 #include "expression.h"
 #include "kinds/kinds.h"
 #include "params.h"
+#include "policy.h"
 #include "row_limits.h"
 
 static Check *
@@ -282,6 +283,38 @@ derive_columns(const ColumnMap *map)
 	return checks;
 }
 
+/* What the gate's mode wants of a batch: every row in its scope or slice */
+static List *
+derive_mode(const ColumnMap *map)
+{
+	const Gate *gate = map->gate;
+	List	   *checks = NIL;
+	ListCell   *lc;
+
+	if (gate->scope)
+	{
+		Check	   *scope = derive(&dq_kind_sql, "scope", NIL, "scope of the gate");
+		RuleColumns needs;
+
+		dq_rule_columns(dq_parse_rule(gate->scope_of_batch, gate->target, "scope"),
+						gate->target, &needs);
+		scope->columns = needs.names;
+		scope->params = dq_set_param(NIL, "expression", gate->scope);
+		scope->params = dq_set_param(scope->params, "resolved", gate->scope_of_batch);
+		checks = lappend(checks, scope);
+	}
+	foreach(lc, gate->replace_by)
+	{
+		Column	   *column = dq_find_column(map, lfirst(lc));
+
+		if (!column->notnull && !column->is_key)
+			checks = lappend(checks,
+							 derive(&dq_kind_not_null, psprintf("%s_not_null", column->name),
+									list_make1(column->name), "replace_by of the gate"));
+	}
+	return checks;
+}
+
 /*
  * All checks that follow from the target, in the order in which they are
  * shown.
@@ -305,13 +338,14 @@ dq_derive_checks(const ColumnMap *map)
 							psprintf("key (%s)", map->key_source));
 		key_unique->nulls_distinct = true;
 		checks = lappend(checks, key_unique);
-		if (!map->key_is_unique)
+		if (!map->key_is_unique && dq_mode_matches(map->gate))
 			checks = lappend(checks,
 							 derive(&dq_kind_unique_in_target, "key_unique_in_target",
 									dq_column_names(map->key),
 									psprintf("key (%s)", map->key_source)));
 	}
 	checks = list_concat(checks, derive_columns(map));
+	checks = list_concat(checks, derive_mode(map));
 	checks = list_concat(checks, derive_constraints(map, key_unique));
 	return checks;
 }

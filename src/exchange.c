@@ -24,6 +24,7 @@
 #include "error_context.h"
 #include "exchange.h"
 #include "gate.h"
+#include "gate_settings.h"
 #include "kinds/kinds.h"
 #include "spi_util.h"
 
@@ -32,8 +33,8 @@ PG_FUNCTION_INFO_V1(dq_gate_import_gate);
 
 /* The name of a table in any session: qualified, and pg_temp for one's own temporary one */
 #define TABLE_NAME_SQL(relid) \
-	"(SELECT pg_catalog.format('%I.%I', CASE WHEN n.oid = pg_catalog.pg_my_temp_schema()" \
-	" THEN 'pg_temp' ELSE n.nspname END, r.relname)" \
+	"(SELECT pg_catalog.quote_ident(CASE WHEN n.oid = pg_catalog.pg_my_temp_schema()" \
+	" THEN 'pg_temp' ELSE n.nspname END) || '.' || pg_catalog.quote_ident(r.relname)" \
 	" FROM pg_catalog.pg_class r JOIN pg_catalog.pg_namespace n ON n.oid = r.relnamespace" \
 	" WHERE r.oid = " relid ")"
 
@@ -74,6 +75,31 @@ typedef struct Redeclaration
 	bool		differs;
 } Redeclaration;
 
+/* The settings of a gate as arguments of jsonb_build_object; a default is NULL */
+static void
+append_settings(StringInfo sql)
+{
+	for (int i = 0; i < dq_gate_setting_count; i++)
+	{
+		const GateSetting *setting = &dq_gate_settings[i];
+
+		/* the role belongs to the database, not to the rules */
+		if (setting->internal || setting->typid == REGROLEOID)
+			continue;
+		appendStringInfo(sql, ", '%s', ", setting->name);
+		if (setting->otherwise)
+			appendStringInfo(sql, "NULLIF(g.%s, '%s')", setting->name, setting->otherwise);
+		else if (setting->typid == TEXTARRAYOID)
+			appendStringInfo(sql, "pg_catalog.to_jsonb(g.%s)", setting->name);
+		else if (setting->typid == INTERVALOID)
+			appendStringInfo(sql, "g.%s::pg_catalog.text", setting->name);
+		else if (setting->typid == REGCLASSOID)
+			appendStringInfo(sql, TABLE_NAME_SQL("g.%s"), setting->name);
+		else
+			appendStringInfo(sql, "g.%s", setting->name);
+	}
+}
+
 /*
  * A registered gate and its declared checks as a document; or no more of the
  * gate than its target, and the checks that a condition on c picks.  SPI is
@@ -103,15 +129,7 @@ dq_gate_document(const Gate *gate, const char *condition)
 	appendStringInfoString(&sql, "SELECT pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object("
 						   " 'target', " TABLE_NAME_SQL("g.target"));
 	if (condition == NULL)
-		appendStringInfoString(&sql,
-							   ", 'staging', " TABLE_NAME_SQL("g.staging") ","
-							   " 'key', pg_catalog.to_jsonb(g.key), 'layer', g.layer, 'owner', g.owner,"
-							   " 'description', g.description,"
-							   " 'enforce', CASE WHEN NOT g.enforce THEN false END,"
-							   " 'samples', CASE WHEN NOT g.samples THEN false END,"
-							   " 'check_timeout', g.check_timeout::pg_catalog.text,"
-							   " 'profile', CASE WHEN g.profile THEN true END,"
-							   " 'expected_every', g.expected_every::pg_catalog.text");
+		append_settings(&sql);
 	appendStringInfoString(&sql, "))"
 						   " || pg_catalog.jsonb_build_object('checks', COALESCE((SELECT"
 						   " pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object('name', c.name,"

@@ -14,6 +14,7 @@
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_operator.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/parsenodes.h"
@@ -32,9 +33,7 @@
 #include "utils/syscache.h"
 
 #include "expression.h"
-
-/* The alias under which a rule sees the row, as in dq_source_sql */
-#define BATCH_ALIAS		"batch"
+#include "spi_util.h"
 
 /* Put before a rule to make it a statement */
 #define STATEMENT_PREFIX	"SELECT "
@@ -126,7 +125,7 @@ dq_parse_rule(const char *text, Oid target, const char *what)
 
 	pstate->p_sourcetext = statement;
 	item = addRangeTableEntryForRelation(pstate, rel, AccessShareLock,
-										 makeAlias(BATCH_ALIAS, NIL), false, true);
+										 makeAlias(DQ_BATCH_ALIAS, NIL), false, true);
 	addNSItemToQuery(pstate, item, true, true, true);
 
 	rule = transformExpr(pstate, parse_single_expression(statement), EXPR_KIND_WHERE);
@@ -180,7 +179,7 @@ dq_parse_aggregate(const char *text, const char *filter, Oid target)
 
 	begin_text(&parsed, text, strlen(STATEMENT_PREFIX));
 	from = makeRangeVar(get_namespace_name(get_rel_namespace(target)), get_rel_name(target), -1);
-	from->alias = makeAlias(BATCH_ALIAS, NIL);
+	from->alias = makeAlias(DQ_BATCH_ALIAS, NIL);
 	column->val = parse_single_expression(statement);
 	column->location = -1;
 	select->targetList = list_make1(column);
@@ -245,17 +244,24 @@ dq_parse_scalar(const char *text)
 }
 
 /*
- * A rule as text, over the alias "batch" or, for people, without it; or a
- * query.  Qualified as far as the current search_path, which is the pinned
- * one, needs it.
+ * A rule as text over an alias, or without it; or a query.  Qualified as far
+ * as the current search_path, which is the pinned one, needs it.
+ */
+static char *
+deparse_over(Node *rule, Oid target, const char *alias, bool with_alias)
+{
+	if (IsA(rule, Query))
+		return pg_get_querydef((Query *) rule, false);
+	return deparse_expression(rule, deparse_context_for(alias, target), with_alias, false);
+}
+
+/*
+ * A rule as text over the alias "batch" or, for people, without it.
  */
 char *
 dq_deparse_rule(Node *rule, Oid target, bool with_alias)
 {
-	if (IsA(rule, Query))
-		return pg_get_querydef((Query *) rule, false);
-	return deparse_expression(rule, deparse_context_for(BATCH_ALIAS, target),
-							  with_alias, false);
+	return deparse_over(rule, target, DQ_BATCH_ALIAS, with_alias);
 }
 
 /* Whether an operator would not be found by the pinned search_path */
@@ -450,4 +456,37 @@ dq_rule_columns(Node *rule, Oid target, RuleColumns *found)
 		else
 			found->names = lappend(found->names, get_attname(target, attnum, false));
 	}
+}
+
+/*
+ * What a parsed rule, aggregate or query means for good, as text over an
+ * alias, and which columns of the row it looks at, which is one of the given
+ * table.  The noun is for messages: "a rule".
+ */
+char *
+dq_rule_meaning(Node *rule, Oid relid, const char *alias, const char *noun, List **columns)
+{
+	RuleColumns needs;
+	Identity	saved;
+	char	   *resolved;
+
+	dq_rule_columns(rule, relid, &needs);
+	if (needs.whole_row || needs.system)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("%s cannot use a %s", noun, needs.whole_row ? "whole row" : "system column"),
+				 errhint("Name the columns that it is about.")));
+	if (dq_rule_is_unnameable(rule))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("%s cannot compare with an operator that its text does not name", noun),
+				 errdetail("IS DISTINCT FROM, NULLIF, CASE ... WHEN, comparisons of rows and JOIN USING cannot say from which schema their operator is, and this one is not in pg_catalog."),
+				 errhint("Write the comparison with the operator itself, such as a = b.")));
+	*columns = needs.names;
+
+	/* so that names are qualified for the search_path of an audit */
+	dq_assume(&saved, GetUserId(), PHASE_EVIDENCE);
+	resolved = deparse_over(rule, relid, alias, true);
+	dq_resume(&saved);
+	return resolved;
 }

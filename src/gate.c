@@ -7,8 +7,6 @@
  */
 #include "postgres.h"
 
-#include <limits.h>
-
 #include "access/xact.h"
 #include "catalog/catalog.h"
 #include "catalog/namespace.h"
@@ -25,10 +23,12 @@
 #include "utils/lsyscache.h"
 #include "utils/rls.h"
 #include "utils/syscache.h"
-#include "utils/timestamp.h"
 
+#include "after_publish.h"
 #include "compat.h"
 #include "gate.h"
+#include "gate_settings.h"
+#include "policy.h"
 #include "spi_util.h"
 
 static Oid
@@ -50,38 +50,17 @@ dq_resolve_gate(Oid target)
 
 	gate->target = target;
 	gate->name = dq_relation_sql(target);
+	dq_default_settings(gate);
 	gate->run_as = GetUserId();
-	gate->enforce = true;
-	gate->samples = true;
 
 	dq_assume(&saved, dq_extension_owner(), PHASE_LOG);
-	if (dq_execute("SELECT staging::pg_catalog.oid, key, layer, owner, description,"
-				   " run_as::pg_catalog.oid, enforce, samples, check_timeout::pg_catalog.text,"
-				   " (pg_catalog.date_part('epoch', check_timeout) * 1000)::pg_catalog.int8, profile,"
-				   " expected_every::pg_catalog.text"
-				   " FROM dq_gate.gates WHERE target = $1",
+	if (dq_execute(psprintf("SELECT %s FROM dq_gate.gates WHERE target = $1", dq_setting_columns()),
 				   1, types, values, NULL, false) > 0)
 	{
-		bool		isnull;
-		Datum		value;
-
 		gate->registered = true;
-		value = dq_result_datum(0, 1, &isnull);
-		gate->staging = isnull ? InvalidOid : DatumGetObjectId(value);
-		value = dq_result_datum(0, 2, &isnull);
-		gate->key = isnull ? NIL : dq_text_list(value);
-		gate->layer = dq_result_text(0, 3);
-		gate->owner = dq_result_text(0, 4);
-		gate->description = dq_result_text(0, 5);
-		value = dq_result_datum(0, 6, &isnull);
-		gate->run_as = DatumGetObjectId(value);
-		gate->enforce = DatumGetBool(dq_result_datum(0, 7, &isnull));
-		gate->samples = DatumGetBool(dq_result_datum(0, 8, &isnull));
-		gate->check_timeout = dq_result_text(0, 9);
-		gate->check_timeout_ms = (int) dq_result_int64(0, 10, 0);
-		gate->profile = DatumGetBool(dq_result_datum(0, 11, &isnull));
-		gate->expected_every = dq_result_text(0, 12);
+		dq_read_settings(gate, 1);
 	}
+	dq_free_result();
 	dq_resume(&saved);
 
 	return gate;
@@ -172,11 +151,38 @@ has_right(Oid relid, Oid role, AclMode mode)
 		pg_attribute_aclcheck_all(relid, role, mode, ACLMASK_ANY) == ACLCHECK_OK;
 }
 
+/* The rights that a run needs on a table, in words */
+static char *
+rights_words(AclMode modes)
+{
+	static const struct
+	{
+		AclMode		mode;
+		const char *name;
+	}			names[] = {
+		{ACL_SELECT, "SELECT"}, {ACL_INSERT, "INSERT"}, {ACL_UPDATE, "UPDATE"},
+		{ACL_DELETE, "DELETE"}, {ACL_TRUNCATE, "TRUNCATE"}
+	};
+	StringInfoData words;
+
+	initStringInfo(&words);
+	for (int i = 0; i < (int) lengthof(names); i++)
+	{
+		if (!(modes & names[i].mode))
+			continue;
+		modes &= ~names[i].mode;
+		appendStringInfo(&words, "%s%s", words.len == 0 ? "" : modes ? ", " : " and ", names[i].name);
+	}
+	appendStringInfoString(&words, " on it");
+	return words.data;
+}
+
 /* Refuse a run whose role lacks a right, or would not see all rows */
 static void
-authorize_table(const Gate *gate, Oid relid, AclMode modes, const char *rights)
+authorize_table(const Gate *gate, Oid relid, AclMode modes)
 {
 	char	   *role = GetUserNameFromId(gate->run_as, false);
+	char	   *rights = rights_words(modes);
 	bool		allowed = dq_schema_usage(get_rel_namespace(relid), gate->run_as);
 
 	if (!allowed)
@@ -217,10 +223,11 @@ dq_authorize_run(const Gate *gate, Oid staging, Oid caller, bool dry_run)
 				 errdetail("It runs as role %s, and role %s is not a member of it.",
 						   quote_identifier(GetUserNameFromId(gate->run_as, false)),
 						   quote_identifier(GetUserNameFromId(caller, false)))));
-	authorize_table(gate, staging, ACL_SELECT, "SELECT on it");
+	authorize_table(gate, staging, ACL_SELECT | (dry_run ? ACL_NO_RIGHTS : dq_staging_rights(gate)));
 	if (!dry_run)
-		authorize_table(gate, gate->target, ACL_SELECT | ACL_INSERT | ACL_UPDATE,
-						"SELECT, INSERT and UPDATE on it");
+		authorize_table(gate, gate->target, ACL_SELECT | ACL_INSERT |
+						(dq_mode_updates(gate) ? ACL_UPDATE : ACL_NO_RIGHTS) |
+						(dq_mode_deletes(gate) ? ACL_DELETE : ACL_NO_RIGHTS));
 }
 
 /* The backends that hold a lock, as text */
@@ -368,88 +375,44 @@ dq_lock_table(Oid relid, LOCKMODE mode)
 	(void) find_all_inheritors(relid, mode, NULL);
 }
 
-static Datum
-optional_text(const char *text, char *null)
-{
-	*null = (text == NULL || text[0] == '\0') ? 'n' : ' ';
-	return *null == 'n' ? (Datum) 0 : CStringGetTextDatum(text);
-}
-
-/*
- * How long a check of the gate may take; no time at all takes the limit back.
- */
-void
-dq_set_check_timeout(Gate *gate, Interval *timeout)
-{
-	double		ms = DatumGetFloat8(DirectFunctionCall2(interval_part, CStringGetTextDatum("epoch"),
-														IntervalPGetDatum(timeout))) * 1000;
-
-	if (!(ms == 0 || (ms >= 1 && ms <= INT_MAX)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("\"check_timeout\" must be between 1 millisecond and 24 days"),
-				 errhint("An interval of 0 takes the limit back.")));
-	gate->check_timeout = ms == 0 ? NULL :
-		DatumGetCString(DirectFunctionCall1(interval_out, IntervalPGetDatum(timeout)));
-	gate->check_timeout_ms = (int) ms;
-}
-
-/*
- * How often a batch is expected; no time at all takes that back.
- */
-void
-dq_set_expected_every(Gate *gate, Interval *every)
-{
-	Interval	zero = {0};
-	int			order = DatumGetInt32(DirectFunctionCall2(interval_cmp, IntervalPGetDatum(every),
-														  IntervalPGetDatum(&zero)));
-
-	if (order < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("\"expected_every\" must not be negative"),
-				 errhint("An interval of 0 takes it back.")));
-	gate->expected_every = order == 0 ? NULL :
-		DatumGetCString(DirectFunctionCall1(interval_out, IntervalPGetDatum(every)));
-}
-
 /* Write a gate, new or changed */
 void
 dq_save_gate(const Gate *gate)
 {
-	Oid			types[] = {REGCLASSOID, REGCLASSOID, TEXTARRAYOID, TEXTOID,
-	TEXTOID, TEXTOID, REGROLEOID, BOOLOID, BOOLOID, TEXTOID, BOOLOID, TEXTOID};
-	Datum		values[lengthof(types)];
-	char		nulls[lengthof(types) + 1] = "            ";
+	Oid		   *types = palloc(sizeof(Oid) * (dq_gate_setting_count + 1));
+	Datum	   *values = palloc(sizeof(Datum) * (dq_gate_setting_count + 1));
+	char	   *nulls = palloc0(dq_gate_setting_count + 2);
+	StringInfoData names,
+				places,
+				changes;
 	Identity	saved;
 
+	initStringInfo(&names);
+	initStringInfo(&places);
+	initStringInfo(&changes);
+	types[0] = REGCLASSOID;
 	values[0] = ObjectIdGetDatum(gate->target);
-	values[1] = ObjectIdGetDatum(gate->staging);
-	nulls[1] = OidIsValid(gate->staging) ? ' ' : 'n';
-	values[2] = dq_text_array(gate->key);
-	nulls[2] = gate->key != NIL ? ' ' : 'n';
-	values[3] = optional_text(gate->layer, &nulls[3]);
-	values[4] = optional_text(gate->owner, &nulls[4]);
-	values[5] = optional_text(gate->description, &nulls[5]);
-	values[6] = ObjectIdGetDatum(gate->run_as);
-	values[7] = BoolGetDatum(gate->enforce);
-	values[8] = BoolGetDatum(gate->samples);
-	values[9] = optional_text(gate->check_timeout, &nulls[9]);
-	values[10] = BoolGetDatum(gate->profile);
-	values[11] = optional_text(gate->expected_every, &nulls[11]);
-
+	nulls[0] = ' ';
 	dq_assume(&saved, dq_extension_owner(), PHASE_LOG);
-	dq_execute("INSERT INTO dq_gate.gates (target, staging, key, layer, owner, description, run_as, enforce,"
-			   " samples, check_timeout, profile, expected_every)"
-			   " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::pg_catalog.interval, $11,"
-			   " $12::pg_catalog.interval)"
-			   " ON CONFLICT (target) DO UPDATE SET staging = EXCLUDED.staging,"
-			   " key = EXCLUDED.key, layer = EXCLUDED.layer, owner = EXCLUDED.owner,"
-			   " description = EXCLUDED.description, run_as = EXCLUDED.run_as,"
-			   " enforce = EXCLUDED.enforce, samples = EXCLUDED.samples,"
-			   " check_timeout = EXCLUDED.check_timeout, profile = EXCLUDED.profile,"
-			   " expected_every = EXCLUDED.expected_every",
-			   lengthof(types), types, values, nulls, false);
+	for (int i = 0; i < dq_gate_setting_count; i++)
+	{
+		const GateSetting *setting = &dq_gate_settings[i];
+		char	   *text = dq_setting_text(gate, setting);
+		bool		oid = setting->typid == REGCLASSOID || setting->typid == REGROLEOID;
+
+		types[i + 1] = TEXTOID;
+		values[i + 1] = text ? CStringGetTextDatum(text) : (Datum) 0;
+		nulls[i + 1] = text ? ' ' : 'n';
+		appendStringInfo(&names, ", %s", setting->name);
+		appendStringInfo(&places, ", $%d%s::%s", i + 2, oid ? "::pg_catalog.oid" : "",
+						 dq_type_sql(setting->typid, -1));
+		appendStringInfo(&changes, "%s%s = EXCLUDED.%s", i > 0 ? ", " : "",
+						 setting->name, setting->name);
+	}
+	dq_execute(psprintf("INSERT INTO dq_gate.gates (target%s) VALUES ($1%s)"
+						" ON CONFLICT (target) DO UPDATE SET %s",
+						names.data, places.data, changes.data),
+			   dq_gate_setting_count + 1, types, values, nulls, false);
 	dq_resume(&saved);
 }
 

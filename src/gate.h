@@ -20,8 +20,6 @@ extern void dq_authorize_staging(const Gate *gate, Oid staging);
 extern Gate *dq_open_gate(Oid target);
 extern void dq_lock_gate(Oid target);
 extern void dq_lock_table(Oid relid, LOCKMODE mode);
-extern void dq_set_check_timeout(Gate *gate, Interval *timeout);
-extern void dq_set_expected_every(Gate *gate, Interval *every);
 extern void dq_save_gate(const Gate *gate);
 extern void dq_forget_gate(const Gate *gate);
 

@@ -201,6 +201,7 @@ dq_log_run(const Run *run)
 	add_count(&row, run->updated);
 	add_count(&row, run->unchanged);
 	add_count(&row, run->deleted);
+	add_count(&row, run->stale);
 	add_count(&row, run->quarantined);
 	add_count(&row, run->dropped);
 	add_text(&row, hash);
@@ -221,12 +222,12 @@ dq_log_run(const Run *run)
 	add_time(&row, run->started_at, run->finished_at);
 
 	dq_execute("INSERT INTO dq_gate.runs (run_id, target, gate, staging, batch_id, as_of, batch_time, verdict,"
-			   " passed, published, enforced, baseline, row_count, inserted, updated, unchanged, deleted, quarantined,"
+			   " passed, published, enforced, baseline, row_count, inserted, updated, unchanged, deleted, stale, quarantined,"
 			   " dropped, rules_hash, checks_run, checks_failed, failures, error, error_sqlstate, quarantine,"
 			   " layer, owner, called_by, run_as, application_name, started_at, audit_time,"
 			   " publish_time, duration)"
 			   " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,"
-			   " $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35)",
+			   " $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36)",
 			   row.count, row.types, row.values, row.nulls, false);
 	if (run->published && run->clean)
 		dq_supersede_baseline(run);

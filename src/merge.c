@@ -1,10 +1,10 @@
 /*
  * merge.c
- *		Run a MERGE of ours and learn what it did.
+ *		Run a statement that changes the target and learn what it did.
  *
  * The counts are those of the server: the executor's state of the statement
  * holds them when it finishes.  The hooks look at a statement only while
- * "current" says that it is ours; dq_execute_merge sets it around its one call
+ * "current" says that it is ours; dq_execute_change sets it around its one call
  * of SPI.
  */
 #include "postgres.h"
@@ -15,21 +15,21 @@
 #include "merge.h"
 #include "spi_util.h"
 
-typedef struct OurMerge
+typedef struct OurChange
 {
 	const char *sql;
 	const char *search_path;
-	MergeCounts *counts;
-} OurMerge;
+	ChangeCounts *counts;
+} OurChange;
 
-static OurMerge *current = NULL;
+static OurChange *current = NULL;
 static ExecutorStart_hook_type previous_start = NULL;
 static ExecutorFinish_hook_type previous_finish = NULL;
 
 static bool
-is_our_merge(const QueryDesc *query)
+is_our_change(const QueryDesc *query)
 {
-	return current != NULL && query->operation == CMD_MERGE &&
+	return current != NULL && query->operation != CMD_UTILITY &&
 		query->sourceText != NULL && strcmp(query->sourceText, current->sql) == 0;
 }
 
@@ -41,7 +41,7 @@ is_our_merge(const QueryDesc *query)
 static void
 count_start(QueryDesc *query, int eflags)
 {
-	if (is_our_merge(query))
+	if (is_our_change(query))
 	{
 		query->instrument_options |= INSTRUMENT_ROWS;
 		dq_pin_setting("search_path", current->search_path);
@@ -60,20 +60,23 @@ count_finish(QueryDesc *query)
 	else
 		standard_ExecutorFinish(query);
 
-	if (is_our_merge(query) && IsA(query->planstate, ModifyTableState))
+	if (is_our_change(query) && IsA(query->planstate, ModifyTableState))
 	{
 		ModifyTableState *state = (ModifyTableState *) query->planstate;
 		Instrumentation *instrument = outerPlanState(state)->instrument;
-		MergeCounts *counts = current->counts;
+		ChangeCounts *counts = current->counts;
 
-		counts->inserted = (int64) state->mt_merge_inserted;
-		counts->updated = (int64) state->mt_merge_updated;
-		counts->deleted = (int64) state->mt_merge_deleted;
-		if (instrument != NULL)
+		if (instrument == NULL)
+			return;
+		counts->known = true;
+		counts->processed = (int64) (instrument->ntuples + instrument->tuplecount);
+		if (query->operation == CMD_MERGE)
 		{
-			counts->processed = (int64) (instrument->ntuples + instrument->tuplecount);
-			counts->known = true;
+			counts->inserted = (int64) state->mt_merge_inserted;
+			counts->updated = (int64) state->mt_merge_updated;
 		}
+		else if (query->operation == CMD_INSERT)
+			counts->inserted = counts->processed;
 	}
 }
 
@@ -90,10 +93,10 @@ dq_install_merge_hooks(void)
  * Run the statement; its triggers see the given search_path.
  */
 void
-dq_execute_merge(const char *sql, const char *search_path, MergeCounts *counts)
+dq_execute_change(const char *sql, const char *search_path, ChangeCounts *counts)
 {
-	OurMerge	ours = {sql, search_path, counts};
-	OurMerge   *outer = current;	/* a trigger may publish as well */
+	OurChange	ours = {sql, search_path, counts};
+	OurChange   *outer = current;	/* a trigger may publish as well */
 
 	current = &ours;
 	PG_TRY();

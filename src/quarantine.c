@@ -343,7 +343,7 @@ reasons_sql(List *results)
  * number of the run times a sign.
  */
 static int64
-copy_rows(Run *run, const Quarantine *quarantine, List *results,
+copy_rows(Run *run, const Quarantine *quarantine, const char *source, List *results,
 		  const char *sign, const char *condition, Snapshot snapshot)
 {
 	Oid			types[3] = {INT8OID, TEXTOID, TIMESTAMPTZOID};
@@ -377,7 +377,7 @@ copy_rows(Run *run, const Quarantine *quarantine, List *results,
 	appendStringInfo(&sql, ") SELECT $1 * found.sign, $2, $3, found.failed%s FROM (SELECT %s, %s, (%s)%s FROM %s)"
 					 " AS found (failed, sign, moved%s) WHERE found.moved",
 					 places.data, reasons_sql(results), sign, condition, kept.data,
-					 dq_source_sql(run->map, "batch"), names.data);
+					 source, names.data);
 
 	dq_assume(&saved, run->gate->run_as, PHASE_EVIDENCE);
 	dq_pin_batch(run);
@@ -437,7 +437,7 @@ dq_quarantine_failing(Run *run, const Quarantine *quarantine, Snapshot snapshot)
 	char	   *kept = fails_sql(results, DQ_QUARANTINE);
 	char	   *dropped = fails_sql(results, DQ_DROP);
 
-	return copy_rows(run, quarantine, results,
+	return copy_rows(run, quarantine, dq_source_sql(run->map, "batch"), results,
 					 psprintf("CASE WHEN %s THEN 1 ELSE -1 END", kept),
 					 psprintf("%s OR %s", kept, dropped), snapshot);
 }
@@ -482,7 +482,24 @@ dq_keep_dropped(const Run *run, const Quarantine *quarantine)
 int64
 dq_quarantine_batch(Run *run, const Quarantine *quarantine, Snapshot snapshot)
 {
-	return copy_rows(run, quarantine, row_results(run), "1", "true", snapshot);
+	return copy_rows(run, quarantine, dq_whole_batch_sql(run->map, "batch"), row_results(run),
+					 "1", "true", snapshot);
+}
+
+/* The row as it is staged, to be compared with others where there is no key */
+static char *
+row_text(const Quarantine *quarantine)
+{
+	StringInfoData sql;
+	ListCell   *lc;
+
+	initStringInfo(&sql);
+	appendStringInfoString(&sql, "ROW(");
+	foreach(lc, quarantine->columns)
+		appendStringInfo(&sql, "%sstaged.%s", lc == list_head(quarantine->columns) ? "" : ", ",
+						 quote_identifier(((QuarantineColumn *) lfirst(lc))->staged->name));
+	appendStringInfoString(&sql, ")::pg_catalog.text");
+	return sql.data;
 }
 
 /*
@@ -490,7 +507,8 @@ dq_quarantine_batch(Run *run, const Quarantine *quarantine, Snapshot snapshot)
  * run.  By key, which is unique in the batch and never NULL: the publish must
  * not evaluate the rules again, neither with another answer nor with the
  * rights that it has.  Compared are values of the target's type, since that
- * is where the key is unique.
+ * is where the key is unique.  Without a key the whole row is compared: what
+ * a check says of a row it says of every other one like it.
  */
 char *
 dq_in_quarantine_sql(const Run *run, const Quarantine *quarantine)
@@ -510,15 +528,22 @@ dq_in_quarantine_sql(const Run *run, const Quarantine *quarantine)
 		const char *name = quote_identifier(column->name);
 		int			no = foreach_current_index(lc);
 
-		if (target == NULL || !target->is_key)
+		if (run->map->key != NIL && (target == NULL || !target->is_key))
 			continue;
 		appendStringInfo(&staged, "%sCAST(q.%s AS %s) AS %s", staged.len > 0 ? ", " : "", name,
 						 dq_type_sql(column->staged->typid, column->staged->typmod),
 						 quote_identifier(column->staged->name));
+		if (run->map->key == NIL)
+			continue;
 		appendStringInfo(&values, "%s%s AS key_%d", values.len > 0 ? ", " : "",
 						 target->value_sql, no);
 		appendStringInfo(&match, "%skept.key_%d %s %s", match.len > 0 ? " AND " : "", no,
 						 dq_operator_sql(dq_equality_operator(target->typid)), target->value_sql);
+	}
+	if (run->map->key == NIL)
+	{
+		appendStringInfo(&values, "%s AS row", row_text(quarantine));
+		appendStringInfo(&match, "kept.row = %s", row_text(quarantine));
 	}
 	return psprintf("SELECT 1 FROM (SELECT %s FROM (SELECT %s FROM %s AS q"
 					" WHERE q.run_id IN (" INT64_FORMAT ", " INT64_FORMAT ")) AS staged) AS kept WHERE %s",

@@ -18,12 +18,14 @@
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
+#include "after_publish.h"
 #include "audit.h"
 #include "columns.h"
 #include "error_context.h"
 #include "gate.h"
 #include "log.h"
 #include "plan.h"
+#include "policy.h"
 #include "publish.h"
 #include "quarantine.h"
 #include "run.h"
@@ -65,8 +67,11 @@ static void
 lock_tables(Run *run, Oid staging, Oid target)
 {
 	if (!run->dry_run)
+	{
 		dq_lock_gate(target);
-	dq_lock_table(staging, run->dry_run ? AccessShareLock : ShareLock);
+		open_gate(run, staging, target);
+	}
+	dq_lock_table(staging, run->dry_run ? AccessShareLock : dq_staging_lock(run->gate));
 	dq_lock_table(target, AccessShareLock);
 	open_gate(run, staging, target);
 }
@@ -106,7 +111,7 @@ publish_step(void *arg)
 	if (step->quarantine)
 	{
 		run->quarantined = dq_quarantine_failing(run, step->quarantine, step->snapshot);
-		if (run->quarantined == run->row_count)
+		if (run->quarantined + run->stale == run->row_count)
 		{
 			/* nothing is left to publish: rejected, and so kept as a whole */
 			dq_keep_dropped(run, step->quarantine);
@@ -116,13 +121,16 @@ publish_step(void *arg)
 	}
 	dq_publish(run, without);
 	run->published = true;
-	if (run->dropped > 0)
-	{
+	if (run->dropped > 0 || run->undeleted > 0)
 		run->failed = lappend(run->failed, "publish");
+	if (run->dropped > 0)
 		run->failures = lappend(run->failures,
 								psprintf("publish: " INT64_FORMAT " row%s dropped by a trigger of the target (warn)",
 										 run->dropped, run->dropped == 1 ? " was" : "s were"));
-	}
+	if (run->undeleted > 0)
+		run->failures = lappend(run->failures,
+								psprintf("publish: " INT64_FORMAT " row%s kept from being deleted by a trigger of the target (warn)",
+										 run->undeleted, run->undeleted == 1 ? " was" : "s were"));
 	if (step->quarantine)
 	{
 		int64		dropped = dq_forget_dropped(run, step->quarantine);
@@ -169,7 +177,7 @@ publish(Run *run, Snapshot snapshot)
 		run->dropped = 0;
 		run->verdict = DQ_VERDICT_PUBLISH_FAILED;
 		run->published = false;
-		run->inserted = run->updated = run->unchanged = 0;
+		run->inserted = run->updated = run->unchanged = run->deleted = run->stale = 0;
 		run->quarantined = 0;
 		run->error = publish_error(run, error, true);
 		run->error_sqlstate = pstrdup(unpack_sql_state(error->sqlerrcode));
@@ -198,6 +206,9 @@ audit_and_publish(Run *run)
 		publish(run, snapshot);
 	else if (run->verdict == DQ_VERDICT_REJECTED && run->row_count > 0)
 		run->quarantined = dq_quarantine_batch(run, dq_open_quarantine(run), snapshot);
+	/* what is not published is not older than anything */
+	if (!run->published && !run->dry_run)
+		run->stale = 0;
 	UnregisterSnapshot(snapshot);
 	if (!run->dry_run)
 		run->published_at = GetCurrentTimestamp();
@@ -223,8 +234,9 @@ dq_run(Run *run, Oid staging, Oid target)
 	lock_tables(run, staging, target);
 
 	run->map = dq_match_columns(run->gate, staging, true);
+	dq_check_policy(run->map);
 	run->plan = dq_make_plan(run->gate, run->map, run);
-	if (run->plan->reads_target && !run->dry_run)
+	if ((run->plan->reads_target || dq_mode_deletes(run->gate)) && !run->dry_run)
 		dq_lock_table(target, ShareRowExclusiveLock);
 
 	run->run_id = dq_next_run_id();

@@ -31,6 +31,7 @@ append_triggers(List *triggers, Relation catalog, Oid relid)
 		TargetTrigger *trigger = palloc0(sizeof(TargetTrigger));
 
 		trigger->type = form->tgtype;
+		trigger->function = form->tgfoid;
 		trigger->constraint = form->tgconstraint;
 		trigger->deferrable = form->tgdeferrable;
 		trigger->deferred = form->tginitdeferred;
@@ -55,4 +56,25 @@ dq_target_triggers(Oid target)
 		triggers = append_triggers(triggers, catalog, lfirst_oid(lc));
 	table_close(catalog, AccessShareLock);
 	return triggers;
+}
+
+/*
+ * The constraint of another table that deletes or changes rows of that one
+ * when rows of the target are deleted, InvalidOid if there is none.
+ */
+Oid
+dq_cascading_constraint(Oid target)
+{
+	ListCell   *lc;
+
+	foreach(lc, dq_target_triggers(target))
+	{
+		TargetTrigger *trigger = lfirst(lc);
+
+		if (trigger->function == F_RI_FKEY_CASCADE_DEL ||
+			trigger->function == F_RI_FKEY_SETNULL_DEL ||
+			trigger->function == F_RI_FKEY_SETDEFAULT_DEL)
+			return trigger->constraint;
+	}
+	return InvalidOid;
 }

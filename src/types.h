@@ -58,7 +58,54 @@ typedef enum DqVerdict
 	DQ_VERDICT_AUDITED
 } DqVerdict;
 
-/* One guarded target, registered or on derived defaults */
+/* How a batch gets into the target; in the order of dq_mode_words */
+typedef enum DqMode
+{
+	DQ_MERGE,					/* new rows are inserted, known ones updated */
+	DQ_APPEND,					/* all rows are inserted */
+	DQ_INSERT_ONLY,				/* new rows are inserted, known ones left */
+	DQ_SYNC,					/* as merge; rows that the batch lacks go */
+	DQ_REPLACE					/* slices of the target go, all rows are inserted */
+} DqMode;
+
+typedef enum DqNewColumn
+{
+	DQ_NEW_FAIL,
+	DQ_NEW_IGNORE,
+	DQ_NEW_RESCUE,				/* kept in a column of type jsonb */
+	DQ_NEW_EVOLVE				/* added to the target */
+} DqNewColumn;
+
+typedef enum DqMissingColumn
+{
+	DQ_MISSING_DEFAULT,
+	DQ_MISSING_FAIL
+} DqMissingColumn;
+
+typedef enum DqTypeChange
+{
+	DQ_TYPE_FAIL,
+	DQ_TYPE_WIDEN
+} DqTypeChange;
+
+typedef enum DqRounding
+{
+	DQ_ROUNDING_FAIL,
+	DQ_ROUNDING_ALLOW
+} DqRounding;
+
+/* What becomes of staging when the batch is published */
+typedef enum DqAfterPublish
+{
+	DQ_AFTER_KEEP,
+	DQ_AFTER_TRUNCATE,
+	DQ_AFTER_DELETE
+} DqAfterPublish;
+
+/*
+ * One guarded target, registered or on derived defaults.  Most fields are
+ * settings: see gate_settings.c.
+ */
 typedef struct Gate
 {
 	Oid			target;
@@ -76,6 +123,23 @@ typedef struct Gate
 	char	   *check_timeout;	/* interval as text; NULL: none */
 	int			check_timeout_ms;	/* the same; 0: none */
 	char	   *expected_every; /* interval as text; NULL: not said */
+	int			mode;			/* DqMode */
+	char	   *scope;			/* the part of the target that is synced or replaced */
+	char	   *scope_of_batch; /* the same over the alias "batch" ... */
+	char	   *scope_of_target;	/* ... and over "target" */
+	List	   *replace_by;		/* of char *: columns whose values name slices */
+	double		max_delete_rate;	/* 1: no limit */
+	List	   *update_columns; /* of char *; NIL: all that are staged */
+	List	   *exclude_columns;	/* of char *: never updated */
+	List	   *compare_columns;	/* of char *; NIL: all that are updated */
+	char	   *only_if_newer;	/* column by which an older row is known */
+	char	   *keep_latest_by; /* column by which the last of a key is known */
+	int			on_rounding;	/* DqRounding */
+	int			on_new_column;	/* DqNewColumn */
+	char	   *rescue_column;
+	int			on_missing_column;	/* DqMissingColumn */
+	int			on_type_change; /* DqTypeChange */
+	int			after_publish;	/* DqAfterPublish */
 } Gate;
 
 /* Whether a staged value can become a value of the target's column */
@@ -122,14 +186,16 @@ typedef struct StagedColumn
 /* Columns of target and staging, matched by name */
 typedef struct ColumnMap
 {
+	const Gate *gate;
 	Oid			target;
 	Oid			staging;		/* InvalidOid: looking at the target alone */
 	char	   *target_sql;		/* qualified names, quoted */
 	char	   *staging_sql;
+	char	   *staged_from;	/* the rows that count, to be put before an alias */
 	List	   *columns;		/* of Column *, all live columns of target */
 	List	   *staged;			/* of StagedColumn * */
 	List	   *key;			/* of Column * */
-	char	   *key_source;		/* what the key was taken from */
+	char	   *key_source;		/* what the key was taken from; NULL: there is none */
 	bool		key_is_unique;	/* an index of the target guarantees it */
 } ColumnMap;
 
@@ -295,8 +361,10 @@ typedef struct Run
 	int64		updated;
 	int64		unchanged;
 	int64		deleted;
+	int64		stale;			/* older than another row of their key */
 	int64		quarantined;
 	int64		dropped;
+	int64		undeleted;		/* kept by a trigger, against the mode */
 	int			checks_failed;
 	List	   *failed;			/* of char *: what failed, by name */
 	List	   *failures;		/* of char *: the same with the findings */

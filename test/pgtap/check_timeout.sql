@@ -24,7 +24,9 @@ SELECT dq_gate.alter_gate('t', check_timeout => 'PT0.3S') \g /dev/null
 RESET IntervalStyle;
 SELECT is(limit_of('t'), '300 ms', 'whatever the style of intervals of the session');
 SELECT raises(format('SELECT dq_gate.alter_gate(''t'', check_timeout => %L)', limits), '22023', '"check_timeout" must be between 1 millisecond and 24 days[^$]*0 takes the limit back', 'refused: ' || limits)
-FROM unnest(ARRAY['-1 second', '-1 month', '1 microsecond', '25 days', '1 month', '1000 years']) limits;
+FROM unnest(ARRAY['1 microsecond', '25 days', '1 month', '1000 years']) limits;
+SELECT raises(format('SELECT dq_gate.alter_gate(''t'', check_timeout => %L)', limits), '22023', '"check_timeout" must not be negative[^$]*0 takes it back', 'refused: ' || limits)
+FROM unnest(ARRAY['-1 second', '-1 month']) limits;
 CREATE TABLE other (id int PRIMARY KEY);
 SELECT raises($$ SELECT dq_gate.create_gate('other', check_timeout => '-1 second') $$, '22023', 'check_timeout', 'for a new gate as well');
 SELECT is(limit_of('t'), '300 ms', 'what is refused changes nothing');

@@ -17,7 +17,7 @@ SELECT results_eq('SELECT batch_id, verdict, passed, published, row_count, inser
 	$$ VALUES ('b1', 'published', true, true, 21::bigint, 11::bigint, 0::bigint, 0::bigint, 0::bigint, 10::bigint, 0::bigint, 2) $$, 'publish answers with one row');
 SELECT is((SELECT array_length(failures, 1) FROM answer), 2, 'with its failures');
 SELECT ok((SELECT duration >= '0' AND duration < '1 minute' FROM answer), 'and how long it took');
-SELECT results_eq('SELECT run_id, batch_id, verdict, passed, published, row_count, inserted, updated, unchanged, deleted, quarantined, dropped, checks_failed, failures, duration FROM dq_gate.runs', 'TABLE answer',
+SELECT results_eq('SELECT run_id, batch_id, verdict, passed, published, row_count, inserted, updated, unchanged, deleted, stale, quarantined, dropped, checks_failed, failures, duration FROM dq_gate.runs', 'TABLE answer',
 	'which is what the log says');
 SELECT results_eq('SELECT target, gate, staging, as_of, checks_run, error, error_sqlstate, quarantine, layer, owner, called_by, run_as, backend_pid, application_name FROM dq_gate.runs',
 	$$ VALUES ('t'::regclass, 'public.t', 'public.s', date '2020-02-29', 7, NULL, NULL, 'dq_quarantine.t', NULL, 'team', name 'dq_tester', name 'dq_tester', pg_backend_pid(), 'nightly load') $$,

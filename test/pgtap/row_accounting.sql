@@ -94,7 +94,7 @@ INSERT INTO first_s VALUES (1, 1), (2, 20), (3, 3);
 CREATE FUNCTION chain() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM dq_gate.publish('public.first', 'public.second'); RETURN NULL; END $$;
 CREATE TRIGGER chain AFTER INSERT OR UPDATE ON first FOR EACH STATEMENT EXECUTE FUNCTION chain();
 SELECT is(outcome(dq_gate.publish('first_s', 'first')), 'published 3: 1 inserted, 1 updated, 1 unchanged', 'a publish that sets off another one');
-SELECT is((SELECT string_agg(DISTINCT coalesce(outcome((run_id, batch_id, verdict, passed, published, row_count, inserted, updated, unchanged, deleted, quarantined, dropped, checks_failed, failures, duration)::dq_gate.run_summary), 'unknown'), '; ')
+SELECT is((SELECT string_agg(DISTINCT coalesce(outcome((run_id, batch_id, verdict, passed, published, row_count, inserted, updated, unchanged, deleted, stale, quarantined, dropped, checks_failed, failures, duration)::dq_gate.run_summary), 'unknown'), '; ')
 	FROM dq_gate.runs WHERE gate = 'public.second' AND inserted > 0), 'published 3: 3 inserted', 'has its own counts, as has the other');
 SELECT set_eq('TABLE second', 'TABLE first', 'and both have what they should');
 

@@ -6,7 +6,7 @@
 CREATE FUNCTION outcome(run dq_gate.run_summary) RETURNS text LANGUAGE sql AS $$
 	SELECT run.verdict || ' ' || run.row_count || coalesce(': ' || string_agg(n || ' ' || word, ', ' ORDER BY place), '')
 	FROM (VALUES (1, run.inserted, 'inserted'), (2, run.updated, 'updated'), (3, run.unchanged, 'unchanged'),
-		(4, run.deleted, 'deleted'), (5, run.quarantined, 'quarantined'), (6, run.dropped, 'dropped')) AS count (place, n, word)
+		(4, run.deleted, 'deleted'), (5, run.stale, 'stale'), (6, run.quarantined, 'quarantined'), (7, run.dropped, 'dropped')) AS count (place, n, word)
 	WHERE n IS DISTINCT FROM 0
 $$;
 

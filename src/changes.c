@@ -1,0 +1,204 @@
+/*
+ * changes.c
+ *		What a publish does to which row of the target, as SQL.
+ *
+ * A row of the target has the alias "target", one of the batch "batch".  All
+ * who have to know what a publish will do, or do it, ask here, so that they
+ * cannot differ.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/nbtree.h"
+#include "catalog/pg_attribute.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_namespace.h"
+#include "catalog/pg_operator.h"
+#include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+#include "utils/typcache.h"
+
+#include "changes.h"
+#include "columns.h"
+#include "policy.h"
+#include "spi_util.h"
+
+/*
+ * Whether equal values of a column are the same for every purpose, as the
+ * type's default btree operator class says, so that IS DISTINCT FROM finds
+ * every change.  1.0 and 1.00, 'Bob' and 'bob' in a citext are equal, and a
+ * change all the same.
+ */
+static bool
+equality_is_identity(const Column *column)
+{
+	Oid			base = getBaseType(column->typid);
+	TypeCacheEntry *type = lookup_type_cache(base, TYPECACHE_EQ_OPR | TYPECACHE_BTREE_OPFAMILY);
+	HeapTuple	tuple;
+	Oid			namespace;
+	Oid			function;
+	Oid			collation;
+
+	if (!OidIsValid(type->eq_opr) || !OidIsValid(type->btree_opf))
+		return false;
+
+	/* IS DISTINCT FROM takes the operator that the search_path finds */
+	tuple = SearchSysCache1(OPEROID, ObjectIdGetDatum(type->eq_opr));
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	namespace = ((Form_pg_operator) GETSTRUCT(tuple))->oprnamespace;
+	ReleaseSysCache(tuple);
+	if (namespace != PG_CATALOG_NAMESPACE)
+		return false;
+
+	/* only char(n) pads its values to one form */
+	if (base == BPCHAROID && column->typmod < 0)
+		return false;
+
+	function = get_opfamily_proc(type->btree_opf, type->btree_opintype,
+								 type->btree_opintype, BTEQUALIMAGE_PROC);
+	if (!OidIsValid(function))
+		return false;
+	collation = OidIsValid(column->collid) ? column->collid : DEFAULT_COLLATION_OID;
+	return DatumGetBool(OidFunctionCall1Coll(function, collation,
+											 ObjectIdGetDatum(type->btree_opintype)));
+}
+
+/*
+ * Whether a known row takes the staged value of a column: not the key, not
+ * what the server computes, and not what the gate leaves alone.
+ */
+bool
+dq_is_updated(const ColumnMap *map, const Column *column)
+{
+	const Gate *gate = map->gate;
+
+	return dq_mode_updates(gate) && column->staged && !column->is_key &&
+		column->identity != ATTRIBUTE_IDENTITY_ALWAYS &&
+		(gate->update_columns == NIL || dq_has_name(gate->update_columns, column->name)) &&
+		!dq_has_name(gate->exclude_columns, column->name);
+}
+
+/* Whether a known row has changed where the column has another value */
+static bool
+is_compared(const ColumnMap *map, const Column *column)
+{
+	const Gate *gate = map->gate;
+
+	if (gate->compare_columns == NIL)
+		return dq_is_updated(map, column);
+	return column->staged && dq_has_name(gate->compare_columns, column->name);
+}
+
+/*
+ * True where a known row would change, NULL where none ever does.
+ */
+char *
+dq_changed_sql(const ColumnMap *map)
+{
+	StringInfoData sql;
+	StringInfoData old_images;
+	StringInfoData new_images;
+	ListCell   *lc;
+
+	initStringInfo(&sql);
+	initStringInfo(&old_images);
+	initStringInfo(&new_images);
+	foreach(lc, map->columns)
+	{
+		Column	   *column = lfirst(lc);
+		const char *name = quote_identifier(column->name);
+
+		if (!is_compared(map, column))
+			continue;
+		if (equality_is_identity(column))
+			appendStringInfo(&sql, "%starget.%s IS DISTINCT FROM batch.%s",
+							 sql.len > 0 ? " OR " : "", name, name);
+		else
+		{
+			appendStringInfo(&old_images, "%starget.%s", old_images.len > 0 ? ", " : "", name);
+			appendStringInfo(&new_images, "%sbatch.%s", new_images.len > 0 ? ", " : "", name);
+		}
+	}
+	if (old_images.len > 0)
+		appendStringInfo(&sql, "%spg_catalog.record_image_ne(ROW(%s), ROW(%s))",
+						 sql.len > 0 ? " OR " : "", old_images.data, new_images.data);
+	return sql.len > 0 ? sql.data : NULL;
+}
+
+/*
+ * True where the row of the target is newer than that of the batch, or is the
+ * only one of the two to say how new it is; NULL where the gate does not ask.
+ */
+char *
+dq_stale_sql(const ColumnMap *map)
+{
+	const char *name = map->gate->only_if_newer;
+	Column	   *column;
+
+	if (name == NULL)
+		return NULL;
+	column = dq_find_column(map, name);
+	name = quote_identifier(name);
+	return psprintf("(target.%1$s IS NOT NULL AND (batch.%1$s IS NULL OR batch.%1$s %2$s target.%1$s))",
+					name,
+					dq_operator_sql(lookup_type_cache(column->typid, TYPECACHE_LT_OPR)->lt_opr));
+}
+
+/*
+ * True where a known row is to be updated, NULL where none ever is.
+ */
+char *
+dq_update_sql(const ColumnMap *map)
+{
+	char	   *changed = dq_changed_sql(map);
+	char	   *stale = dq_stale_sql(map);
+
+	if (changed == NULL || !stale)
+		return changed;
+	return psprintf("NOT %s AND (%s)", stale, changed);
+}
+
+/* True for a row of the target in one of the slices that the source names */
+static char *
+in_slice_sql(const ColumnMap *map, const char *source)
+{
+	StringInfoData sql;
+	ListCell   *lc;
+
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "EXISTS (SELECT 1 FROM %s WHERE ", source);
+	foreach(lc, map->gate->replace_by)
+	{
+		Column	   *column = dq_find_column(map, lfirst(lc));
+		const char *name = quote_identifier(column->name);
+
+		appendStringInfo(&sql, "%starget.%s %s batch.%s", lc == list_head(map->gate->replace_by) ? "" : " AND ",
+						 name, dq_operator_sql(dq_equality_operator(column->typid)), name);
+	}
+	appendStringInfoChar(&sql, ')');
+	return sql.data;
+}
+
+/*
+ * True for a row of the target that the publish deletes, NULL where it deletes
+ * none.  The source is what is published, as "batch".  A sync spares the rows
+ * of which the batch has the key, whatever becomes of the staged row.
+ */
+char *
+dq_deleted_sql(const ColumnMap *map, const char *source)
+{
+	const Gate *gate = map->gate;
+
+	if (gate->mode == DQ_REPLACE)
+		return gate->scope ? psprintf("(%s)", gate->scope_of_target) : in_slice_sql(map, source);
+	if (gate->mode == DQ_SYNC)
+		return psprintf("%s%s%sNOT EXISTS (SELECT 1 FROM %s WHERE %s)",
+						gate->scope ? "(" : "", gate->scope ? gate->scope_of_target : "",
+						gate->scope ? ") AND " : "",
+						dq_whole_batch_sql(map, "batch"), dq_match_sql(map));
+	return NULL;
+}

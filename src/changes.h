@@ -1,0 +1,16 @@
+/*
+ * changes.h
+ *		What a publish does to which row of the target, as SQL.
+ */
+#ifndef DQ_GATE_CHANGES_H
+#define DQ_GATE_CHANGES_H
+
+#include "types.h"
+
+extern bool dq_is_updated(const ColumnMap *map, const Column *column);
+extern char *dq_changed_sql(const ColumnMap *map);
+extern char *dq_stale_sql(const ColumnMap *map);
+extern char *dq_update_sql(const ColumnMap *map);
+extern char *dq_deleted_sql(const ColumnMap *map, const char *source);
+
+#endif							/* DQ_GATE_CHANGES_H */
