@@ -134,6 +134,7 @@ CREATE TABLE dq_gate.runs (
 	batch_id	pg_catalog.text NOT NULL,
 	as_of		pg_catalog.date,
 	batch_time	pg_catalog.timestamp NOT NULL,
+	content_digest	pg_catalog.text,
 	verdict		pg_catalog.text NOT NULL
 				CHECK (verdict IN ('published', 'rejected', 'failed', 'skipped', 'audited')),
 	passed		pg_catalog.bool NOT NULL,
@@ -168,6 +169,7 @@ CREATE TABLE dq_gate.runs (
 );
 CREATE INDEX runs_target_idx ON dq_gate.runs (target, run_id DESC);
 CREATE INDEX runs_baseline_idx ON dq_gate.runs (target, batch_time DESC, run_id DESC) WHERE baseline;
+CREATE INDEX runs_batch_id_idx ON dq_gate.runs (target, batch_id) WHERE published AND content_digest IS NOT NULL;
 CREATE INDEX runs_rules_hash_idx ON dq_gate.runs (rules_hash);
 CREATE INDEX runs_started_at_idx ON dq_gate.runs (started_at);
 COMMENT ON TABLE dq_gate.runs IS
@@ -176,6 +178,8 @@ COMMENT ON COLUMN dq_gate.runs.target IS 'the target; NULL once it is dropped';
 COMMENT ON COLUMN dq_gate.runs.gate IS 'qualified name of the target when the run was made';
 COMMENT ON COLUMN dq_gate.runs.batch_time IS
 	'where the batch stands in the history of its gate: the midnight of as_of, or when the run started, in UTC';
+COMMENT ON COLUMN dq_gate.runs.content_digest IS
+	'of the rows in staging, whatever their order: a batch that its caller named is published once; NULL where the clock named it';
 COMMENT ON COLUMN dq_gate.runs.baseline IS
 	'later runs are compared with this one: it was published, no check that blocks had failed, and no later run of the same as_of took its place';
 COMMENT ON COLUMN dq_gate.runs.passed IS 'the audit passed: no check that blocks or skips has failed';

@@ -118,7 +118,8 @@ announce(const Run *run)
 					run->gate->name, run->batch_id, outcome(run), run->run_id,
 					join(run->failed, ", ")),
 			 errdetail("%s", join(run->failures, "\n")),
-			 errhint("See SELECT * FROM dq_gate.results_of(" INT64_FORMAT ");", run->run_id)));
+			 errhint("See SELECT * FROM dq_gate.results_of(" INT64_FORMAT ");",
+					 run->repeats ? run->repeats : run->run_id)));
 }
 
 /* The run of a gate that a function call asks for */

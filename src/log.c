@@ -220,14 +220,15 @@ dq_log_run(const Run *run)
 	add_time(&row, run->started_at, run->audited_at);
 	add_time(&row, run->audited_at, run->published_at);
 	add_time(&row, run->started_at, run->finished_at);
+	add_text(&row, run->content_digest);
 
 	dq_execute("INSERT INTO dq_gate.runs (run_id, target, gate, staging, batch_id, as_of, batch_time, verdict,"
 			   " passed, published, enforced, baseline, row_count, inserted, updated, unchanged, deleted, stale, quarantined,"
 			   " dropped, rules_hash, checks_run, checks_failed, failures, error, error_sqlstate, quarantine,"
 			   " layer, owner, called_by, run_as, application_name, started_at, audit_time,"
-			   " publish_time, duration)"
+			   " publish_time, duration, content_digest)"
 			   " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,"
-			   " $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36)",
+			   " $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37)",
 			   row.count, row.types, row.values, row.nulls, false);
 	if (run->published && run->clean)
 		dq_supersede_baseline(run);

@@ -20,6 +20,7 @@
 
 #include "after_publish.h"
 #include "audit.h"
+#include "batch_identity.h"
 #include "columns.h"
 #include "error_context.h"
 #include "gate.h"
@@ -79,7 +80,8 @@ lock_tables(Run *run, Oid staging, Oid target)
 static void
 name_batch(Run *run)
 {
-	if (run->batch_id == NULL)
+	run->named = run->batch_id != NULL;
+	if (!run->named)
 	{
 		/* from the clock, so that batches sort by time */
 		pg_time_t	seconds = timestamptz_to_time_t(run->started_at);
@@ -197,11 +199,16 @@ audit_and_publish(Run *run)
 	CommandCounterIncrement();
 	snapshot = RegisterSnapshot(GetTransactionSnapshot());
 	PushActiveSnapshot(snapshot);
-	dq_audit(run);
+	if (run->named && !run->dry_run && dq_is_repeated(run))
+		dq_skip_repeated(run);
+	else
+	{
+		dq_audit(run);
+		dq_judge_run(run);
+	}
 	PopActiveSnapshot();
 	run->audited_at = GetCurrentTimestamp();
 
-	dq_judge_run(run);
 	if (run->verdict == DQ_VERDICT_PUBLISHED)
 		publish(run, snapshot);
 	else if (run->verdict == DQ_VERDICT_REJECTED && run->row_count > 0)

@@ -21,6 +21,9 @@
 #define ERRCODE_DQ_BATCH_REJECTED	MAKE_SQLSTATE('2', '3', 'D', 'Q', '1')
 #define ERRCODE_DQ_PUBLISH_FAILED	MAKE_SQLSTATE('2', '3', 'D', 'Q', '2')
 
+/* A batch_id that was used before, for something else */
+#define ERRCODE_DQ_BATCH_REUSED	MAKE_SQLSTATE('2', '3', 'D', 'Q', '4')
+
 /* Never raised to a caller: a check that exceeded its time */
 #define ERRCODE_DQ_CHECK_TIMEOUT	MAKE_SQLSTATE('2', '3', 'D', 'Q', '3')
 
@@ -343,6 +346,9 @@ typedef struct Run
 	int64		run_id;
 	bool		dry_run;
 	char	   *batch_id;
+	bool		named;			/* by the caller, not by the clock */
+	char	   *content_digest; /* of a batch that is named */
+	int64		repeats;		/* the run that has published it before */
 	bool		has_as_of;
 	DateADT		as_of;
 	char	   *totals;			/* control totals given with the call, as jsonb */

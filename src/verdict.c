@@ -101,6 +101,19 @@ dq_judge_run(Run *run)
 }
 
 /*
+ * A batch that was published before is not looked at again.
+ */
+void
+dq_skip_repeated(Run *run)
+{
+	run->verdict = DQ_VERDICT_SKIPPED;
+	run->skipped = true;
+	run->failed = list_make1("batch_id");
+	run->failures = list_make1(psprintf("batch_id: run " INT64_FORMAT " has published this batch before (skip)",
+										run->repeats));
+}
+
+/*
  * A batch whose rows are all in quarantine is empty after all.
  */
 void

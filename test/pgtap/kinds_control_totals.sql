@@ -12,13 +12,14 @@ CREATE FUNCTION drop_all(target regclass) RETURNS void LANGUAGE sql AS
 SELECT dq_gate.create_gate('t'), dq_gate.expect_volume('t', action => 'declare') \g /dev/null
 
 -- a manifest
-INSERT INTO manifest VALUES ('one', 3, 10.25, 3);
+INSERT INTO manifest VALUES ('one', 3, 10.25, 3), ('first', 3, 10.25, 3);
 SELECT is(dq_gate.expect_control_totals('t', '{amount,n}', 'SELECT row_count, amount, n FROM manifest WHERE batch = dq_gate.batch_id()'), 'amount_n_control_totals', 'it is named after its columns');
 SELECT is((SELECT ROW(check_type, columns, rule, action, nulls, origin)::text FROM dq_gate.checks_of('t') WHERE check_name = 'amount_n_control_totals'),
 	'(control_totals,"{amount,n}","number of rows and sums of amount, n as in: SELECT row_count, amount, n FROM manifest WHERE batch = dq_gate.batch_id()",block,,declared)', 'as checks_of shows it');
-SELECT is(outcome(dq_gate.publish('s', 't', 'one')), 'published 3: 3 inserted', 'the totals of the manifest');
+SELECT is(outcome(dq_gate.publish('s', 't', 'first')), 'published 3: 3 inserted', 'the totals of the manifest');
 SELECT is((SELECT ROW(status, passed, actual_value, examined_rows, failing_rows, sample, message)::text FROM dq_gate.results_of(last_run()) WHERE check_name = 'amount_n_control_totals'),
 	'(passed,t,"row_count 3, amount 10.25, n 3",3,,,)', 'the result of a pass; NULL adds nothing');
+DELETE FROM manifest WHERE batch = 'first';
 UPDATE manifest SET amount = 10.26, n = 4;
 SELECT is(outcome(dq_gate.publish('s', 't', 'one')), 'rejected 3: 3 quarantined', 'others');
 SELECT is((SELECT ROW(status, passed, actual_value, message)::text FROM dq_gate.results_of(last_run()) WHERE check_name = 'amount_n_control_totals'),

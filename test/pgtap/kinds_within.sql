@@ -201,7 +201,7 @@ SELECT is(finding('rule') || '; ' || finding('batch') || '; ' || finding('filter
 SELECT is(outcome(dq_gate.publish('s', 't', 'b2', '2024-03-09')), 'published 3: 1 inserted, 2 quarantined', 'the next run has its own');
 SELECT results_eq('SELECT id, failed_checks FROM dq_quarantine.t WHERE run_id = last_run() ORDER BY 1', $$ VALUES (1, '{batch,rule}'::text[]), (3, '{batch,rule}') $$, 'as_of and name');
 SELECT is(dq_gate.as_of()::text || dq_gate.batch_id(), NULL, 'after which there is none');
-SELECT is(outcome(dq_gate.publish('s', 't', 'b1')), 'rejected 3: 3 quarantined', 'without an as_of');
+SELECT is(outcome(dq_gate.publish('s', 't', 'b3')), 'rejected 3: 3 quarantined', 'without an as_of');
 SELECT is(finding('rule'), 'failed 3 of 3, 3 null', 'it is NULL in a rule');
 SELECT drop_all('t'), dq_gate.expect_sql('t', 'batch', 'dq_gate.batch_id() = ''x''', action => 'block') \g /dev/null
 SELECT dq_gate.publish('s', 't') \g /dev/null

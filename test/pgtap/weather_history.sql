@@ -20,7 +20,7 @@ BEGIN
 	FOR d IN SELECT * FROM days WHERE day = coalesce(only_day, day) ORDER BY day LOOP
 		TRUNCATE staged;
 		INSERT INTO staged SELECT * FROM year_of_weather WHERE time_hour::date = d.day;
-		PERFORM dq_gate.publish('staged', 'weather', d.day::text, d.day);
+		PERFORM dq_gate.publish('staged', 'weather', as_of => d.day);
 	END LOOP;
 END
 $$;
