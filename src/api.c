@@ -153,11 +153,7 @@ run_summary(FunctionCallInfo fcinfo, const Run *run)
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	if (desc->natts != lengthof(values))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the SQL objects of dq_gate do not belong to its library"),
-				 errhint("Run ALTER EXTENSION dq_gate UPDATE.")));
+	dq_check_columns(desc, lengthof(values));
 
 	values[0] = Int64GetDatum(run->run_id);
 	values[1] = CStringGetTextDatum(run->batch_id);

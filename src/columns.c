@@ -124,6 +124,8 @@ match_staging(ColumnMap *map)
 		staged->name = pstrdup(NameStr(att->attname));
 		staged->typid = att->atttypid;
 		staged->typmod = att->atttypmod;
+		staged->identity = att->attidentity;
+		staged->generated = att->attgenerated;
 		map->staged = lappend(map->staged, staged);
 
 		column = dq_find_column(map, staged->name);

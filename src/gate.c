@@ -230,6 +230,33 @@ dq_authorize_run(const Gate *gate, Oid staging, Oid caller, bool dry_run)
 						(dq_mode_deletes(gate) ? ACL_DELETE : ACL_NO_RIGHTS));
 }
 
+/*
+ * Whether the gate's role may put quarantined rows back into staging; what a
+ * run takes is asked for by dq_authorize_run.
+ */
+void
+dq_authorize_requeue(const Gate *gate, Oid staging, Oid quarantine)
+{
+	authorize_table(gate, staging, ACL_INSERT, "INSERT on it");
+	authorize_table(gate, quarantine, ACL_SELECT, "SELECT on it");
+}
+
+/*
+ * What relies on its locks must see what was committed before they were
+ * granted, and a transaction that keeps its first snapshot does not.
+ */
+void
+dq_require_read_committed(const char *act)
+{
+	if (IsolationUsesXactSnapshot())
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot %s in a transaction with isolation level %s", act,
+						XactIsoLevel == XACT_SERIALIZABLE ? "SERIALIZABLE" : "REPEATABLE READ"),
+				 errdetail("Its snapshot may be older than its locks, and rows committed in between would be missed."),
+				 errhint("Begin the transaction with BEGIN ISOLATION LEVEL READ COMMITTED.")));
+}
+
 /* The backends that hold a lock, as text */
 static char *
 lock_holders(const LOCKTAG *tag)

@@ -15,9 +15,11 @@ extern void dq_check_target(Oid target);
 extern void dq_check_staging(Oid staging, Oid target);
 extern void dq_authorize_run(const Gate *gate, Oid staging, Oid caller,
 							 bool dry_run);
+extern void dq_authorize_requeue(const Gate *gate, Oid staging, Oid quarantine);
 extern void dq_authorize_look(const Gate *gate);
 extern void dq_authorize_staging(const Gate *gate, Oid staging);
 extern Gate *dq_open_gate(Oid target);
+extern void dq_require_read_committed(const char *act);
 extern void dq_lock_gate(Oid target);
 extern void dq_lock_table(Oid relid, LOCKMODE mode);
 extern void dq_save_gate(const Gate *gate);

@@ -31,27 +31,28 @@
 #include "quarantine.h"
 #include "spi_util.h"
 
-/* A staged column and where it goes */
-typedef struct QuarantineColumn
-{
-	const StagedColumn *staged;
-	char	   *name;
-	Oid			typid;			/* of the column in quarantine */
-} QuarantineColumn;
-
 static const char *const own_columns[] = {
-	"run_id", "batch_id", "quarantined_at", "failed_checks"
+	"run_id", "batch_id", "quarantined_at", "failed_checks", "requeued_at", "requeued_by"
 };
+
+static bool
+is_own_column(const char *name)
+{
+	for (int i = 0; i < (int) lengthof(own_columns); i++)
+	{
+		if (strcmp(name, own_columns[i]) == 0)
+			return true;
+	}
+	return false;
+}
 
 /* A staged column keeps its name unless that is one of our own */
 static char *
 quarantine_name(const StagedColumn *staged, List *all)
 {
 	char	   *name = staged->name;
-	bool		taken = false;
+	bool		taken = is_own_column(name);
 
-	for (int i = 0; i < (int) lengthof(own_columns); i++)
-		taken = taken || strcmp(name, own_columns[i]) == 0;
 	while (taken)
 	{
 		ListCell   *lc;
@@ -169,7 +170,9 @@ create_quarantine(const Run *run, List *columns)
 	appendStringInfo(&sql, "CREATE TABLE %s (run_id pg_catalog.int8 NOT NULL,"
 					 " batch_id pg_catalog.text NOT NULL,"
 					 " quarantined_at pg_catalog.timestamptz NOT NULL,"
-					 " failed_checks pg_catalog.text[] NOT NULL", name);
+					 " failed_checks pg_catalog.text[] NOT NULL,"
+					 " requeued_at pg_catalog.timestamptz,"
+					 " requeued_by pg_catalog.name", name);
 	foreach(lc, columns)
 	{
 		QuarantineColumn *column = lfirst(lc);
@@ -564,4 +567,90 @@ dq_pass_quarantine_on(Oid target, Oid role)
 							quote_identifier(GetUserNameFromId(role, false))),
 				   0, NULL, NULL, NULL, false);
 	dq_resume(&saved);
+}
+
+/*
+ * The quarantine that a target has, InvalidOid if there is none, or none that
+ * can be used.
+ */
+Oid
+dq_quarantine_of(Oid target)
+{
+	Identity	saved;
+	Oid			relid;
+
+	dq_assume(&saved, dq_extension_owner(), PHASE_LOG);
+	relid = find_quarantine(target);
+	dq_resume(&saved);
+	return OidIsValid(relid) && has_own_columns(relid) ? relid : InvalidOid;
+}
+
+/*
+ * A quarantine as it is, and where the columns of staging are in it: those
+ * that it does not have are of no type.
+ */
+Quarantine *
+dq_read_quarantine(Oid relid, const ColumnMap *map)
+{
+	Quarantine *quarantine = palloc0(sizeof(Quarantine));
+	ListCell   *lc;
+
+	quarantine->relid = relid;
+	quarantine->sql = dq_relation_sql(relid);
+	quarantine->columns = quarantine_columns(map);
+	foreach(lc, quarantine->columns)
+	{
+		QuarantineColumn *column = lfirst(lc);
+		AttrNumber	attnum = get_attnum(relid, column->name);
+
+		column->typid = attnum == InvalidAttrNumber ? InvalidOid : get_atttype(relid, attnum);
+	}
+	return quarantine;
+}
+
+/*
+ * Names of the columns in quarantine that are neither ours nor those of
+ * staging.
+ */
+List *
+dq_stray_columns(const Quarantine *quarantine)
+{
+	Relation	rel = relation_open(quarantine->relid, NoLock);
+	TupleDesc	desc = RelationGetDescr(rel);
+	List	   *names = NIL;
+
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+		bool		known = att->attisdropped || is_own_column(NameStr(att->attname));
+		ListCell   *lc;
+
+		foreach(lc, quarantine->columns)
+			known = known || strcmp(((QuarantineColumn *) lfirst(lc))->name, NameStr(att->attname)) == 0;
+		if (!known)
+			names = lappend(names, pstrdup(NameStr(att->attname)));
+	}
+	relation_close(rel, NoLock);
+	return names;
+}
+
+/*
+ * Mark the rows of a run as put back into staging.  Returns their number.
+ */
+int64
+dq_mark_requeued(const Quarantine *quarantine, int64 run_id, Oid caller)
+{
+	Oid			types[3] = {INT8OID, TIMESTAMPTZOID, TEXTOID};
+	Datum		values[3] = {Int64GetDatum(run_id),
+		TimestampTzGetDatum(GetCurrentTimestamp()),
+	CStringGetTextDatum(GetUserNameFromId(caller, false))};
+	Identity	saved;
+	int64		rows;
+
+	dq_assume(&saved, relation_owner(quarantine->relid), PHASE_EVIDENCE);
+	rows = dq_execute(psprintf("UPDATE %s AS q SET requeued_at = $2, requeued_by = $3"
+							   " WHERE " DQ_NOT_REQUEUED, quarantine->sql),
+					  3, types, values, NULL, false);
+	dq_resume(&saved);
+	return rows;
 }

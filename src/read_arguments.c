@@ -14,14 +14,27 @@
 #include "spi_util.h"
 
 /* A library newer than the SQL objects must not read arguments that are not there */
-void
-dq_check_nargs(FunctionCallInfo fcinfo, int count)
+static void
+check_count(int found, int count)
 {
-	if (PG_NARGS() != count)
+	if (found != count)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the SQL objects of dq_gate do not belong to its library"),
 				 errhint("Run ALTER EXTENSION dq_gate UPDATE.")));
+}
+
+void
+dq_check_nargs(FunctionCallInfo fcinfo, int count)
+{
+	check_count(PG_NARGS(), count);
+}
+
+/* Nor answer with columns that are not there */
+void
+dq_check_columns(TupleDesc desc, int count)
+{
+	check_count(desc->natts, count);
 }
 
 /* A text argument, NULL where it is NULL or empty */

@@ -33,21 +33,12 @@
 #include "spi_util.h"
 #include "verdict.h"
 
-/*
- * A publish must see what was committed before its locks were granted, and
- * a transaction that keeps its first snapshot does not.
- */
 static void
 check_transaction(const Run *run)
 {
 	PreventCommandIfReadOnly("a run of dq_gate");
-	if (!run->dry_run && IsolationUsesXactSnapshot())
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot publish in a transaction with isolation level %s",
-						XactIsoLevel == XACT_SERIALIZABLE ? "SERIALIZABLE" : "REPEATABLE READ"),
-				 errdetail("Its snapshot may be older than the locks of the run, and rows committed in between would be missed."),
-				 errhint("Publish in a transaction with BEGIN ISOLATION LEVEL READ COMMITTED.")));
+	if (!run->dry_run)
+		dq_require_read_committed("publish");
 }
 
 /* Resolve the gate and see that everything is in order to run it */

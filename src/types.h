@@ -183,6 +183,8 @@ typedef struct StagedColumn
 	char	   *name;
 	Oid			typid;
 	int32		typmod;
+	char		identity;
+	char		generated;
 	bool		in_target;
 } StagedColumn;
 
