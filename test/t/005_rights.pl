@@ -282,6 +282,60 @@ foreach my $mine (sort keys %mines)
 }
 must('etl', 'DROP TRIGGER lay ON mart.visit');
 
+# a requeue writes staging and quarantine, and what fires or is computed there does so as the role of the gate
+must('etl', q{
+	CREATE TABLE mart.call (id int PRIMARY KEY, n int CHECK (n > 0));
+	CREATE FUNCTION mart.spied(int) RETURNS bool LANGUAGE plpgsql AS $$
+	BEGIN
+		IF NOT pg_catalog.current_setting('transaction_read_only')::bool THEN
+			INSERT INTO mart.seen VALUES ('domain', current_user, session_user);
+		END IF;
+		RETURN true;
+	END $$;
+	CREATE DOMAIN mart.spy AS int CHECK (mart.spied(VALUE));
+	CREATE TABLE mart.call_staging (id int, n mart.spy, stamped text DEFAULT mart.stamp());
+	INSERT INTO mart.call_staging (id, n) VALUES (1, -1);
+	SELECT dq_gate.create_gate('mart.call', 'mart.call_staging');
+	SELECT dq_gate.expect_schema('mart.call', action => 'warn');
+	SELECT dq_gate.publish('mart.call_staging', 'mart.call');
+	ALTER TABLE dq_quarantine.call DROP stamped;
+	CREATE TRIGGER note_staged BEFORE INSERT ON mart.call_staging FOR EACH ROW EXECUTE FUNCTION mart.note();
+	CREATE CONSTRAINT TRIGGER note_staged_deferred AFTER INSERT ON mart.call_staging DEFERRABLE INITIALLY DEFERRED
+		FOR EACH ROW EXECUTE FUNCTION mart.note();
+	CREATE TRIGGER note_marked AFTER UPDATE ON dq_quarantine.call FOR EACH ROW EXECUTE FUNCTION mart.note();
+	TRUNCATE mart.call_staging, mart.seen;
+});
+my $requeue = 'SELECT requeued FROM dq_gate.requeue((SELECT max(run_id) FROM dq_quarantine.call))';
+is(as('outsider', $requeue), '42501: permission denied for table call', 'outsider does not see the quarantine');
+is(as('outsider', 'SELECT requeued FROM dq_gate.requeue(' . $node->safe_psql('postgres', 'SELECT max(run_id) FROM dq_quarantine.call') . ')'),
+	'42501: permission denied for gate mart.call', 'and cannot requeue');
+is(as($superuser, $requeue), '1', 'a superuser requeues');
+is($node->safe_psql('postgres', q{SELECT string_agg(DISTINCT who, ','), string_agg(DISTINCT what, ',' ORDER BY what) FROM mart.seen}),
+	'etl|INSERT AFTER ROW,INSERT BEFORE ROW,UPDATE AFTER ROW,domain', 'triggers and domains see the role of the gate, deferred or not');
+is($node->safe_psql('postgres', 'SELECT stamped FROM mart.call_staging'), 'etl', 'so do defaults');
+is($node->safe_psql('postgres', 'SELECT requeued_by FROM dq_quarantine.call'), $superuser, 'the mark names the caller');
+foreach my $deed (sort keys %deeds)
+{
+	must('etl', qq{
+		CREATE OR REPLACE FUNCTION mart.deed() RETURNS trigger LANGUAGE plpgsql AS \$\$
+		BEGIN
+			EXECUTE '$deeds{$deed}';
+			RETURN NEW;
+		END \$\$;
+		TRUNCATE mart.call_staging;
+		DROP TRIGGER IF EXISTS deed ON dq_quarantine.call;
+		UPDATE dq_quarantine.call SET requeued_at = NULL;
+		CREATE OR REPLACE TRIGGER deed BEFORE INSERT ON mart.call_staging FOR EACH ROW EXECUTE FUNCTION mart.deed()});
+	like(as($superuser, $requeue), qr/^42501/, "trigger of staging tries $deed: for lack of rights nothing is requeued");
+	must('etl', q{
+		DROP TRIGGER deed ON mart.call_staging;
+		CREATE TRIGGER deed BEFORE UPDATE ON dq_quarantine.call FOR EACH ROW EXECUTE FUNCTION mart.deed()});
+	like(as($superuser, $requeue), qr/^42501/, "trigger of quarantine tries $deed: nor here");
+}
+is($node->safe_psql('postgres', 'SELECT count(*) FROM mart.call_staging'), '0', 'nothing is staged');
+ok(!-e $secret, 'no program ran');
+must('etl', 'DROP TABLE mart.call, mart.call_staging, dq_quarantine.call');
+
 # the caller's own constraints are none of the gate's business
 $node->safe_psql('postgres', q{
 	CREATE SCHEMA closed;
@@ -490,12 +544,14 @@ sub go_through_all_doors
 		SELECT pg_catalog.count(*) OPERATOR(pg_catalog.>) 3::pg_catalog.int8 FROM dq_gate.checks_of('shop.item');
 		SELECT pg_catalog.count(*) OPERATOR(pg_catalog.>) 3::pg_catalog.int8 FROM dq_gate.results_of((SELECT pg_catalog.max(run_id) FROM dq_gate.runs));
 		SELECT pg_catalog.string_agg(id::pg_catalog.text, ',' ORDER BY id), pg_catalog.sum(n) FROM shop.item;
+		TRUNCATE shop.item_s;
+		SELECT requeued, requeued_before FROM dq_gate.requeue((SELECT pg_catalog.max(run_id) FROM dq_gate.runs));
 		SELECT dq_gate.drop_gate('shop.item');
 		DROP TABLE dq_quarantine.item;
 		DROP SCHEMA shop CASCADE;
 	}, db => $db, user => $superuser);
 	is($out, "shop.item\nshop.item\nn_range\nnamed\nspare\n\n"
-		. "published|1|0|1\npublished|1|1|0\naudited|f\nrejected|2\nrejected|2\nt\nt\n1,2|30\n",
+		. "published|1|0|1\npublished|1|1|0\naudited|f\nrejected|2\nrejected|2\nt\nt\n1,2|30\n2|0\n",
 		"$name: every door gives the right answer");
 	like($err, qr/23DQ1/, "$name: also publish_or_fail");
 	is((() = $err =~ /^ERROR/mg), 1, "$name: and nothing else fails") or diag($err);

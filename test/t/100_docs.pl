@@ -271,7 +271,7 @@ END
 	}
 
 	my @columns = split /\n/, $node->safe_psql('postgres', <<'END');
-SELECT CASE relname WHEN 'run_summary' THEN 'publish' ELSE 'dq_gate.' || relname END || '|' || attname
+SELECT CASE relname WHEN 'run_summary' THEN 'publish' WHEN 'requeue_summary' THEN 'requeue' ELSE 'dq_gate.' || relname END || '|' || attname
 FROM pg_class c JOIN pg_attribute a ON attrelid = c.oid
 WHERE relnamespace = 'dq_gate'::regnamespace AND relkind IN ('r', 'v', 'c') AND attnum > 0 AND NOT attisdropped
 UNION ALL
