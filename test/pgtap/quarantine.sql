@@ -12,7 +12,7 @@ SELECT is(to_regclass('dq_quarantine.t'), NULL, 'there is no quarantine before i
 SELECT dq_gate.audit('s', 't') \g /dev/null
 SELECT is(to_regclass('dq_quarantine.t'), NULL, 'and an audit needs none');
 SELECT dq_gate.publish('s', 't', batch_id => 'first') \g /dev/null
-SELECT columns_are('dq_quarantine', 't', '{run_id,batch_id,quarantined_at,failed_checks,id,v}'::name[], 'it has our columns and those of staging');
+SELECT columns_are('dq_quarantine', 't', '{run_id,batch_id,quarantined_at,failed_checks,requeued_at,requeued_by,id,v}'::name[], 'it has our columns and those of staging');
 SELECT col_type_is('dq_quarantine', 't', 'failed_checks', 'text[]', 'reasons are an array');
 SELECT results_eq('SELECT run_id, batch_id, failed_checks, id, v FROM dq_quarantine.t', $$ VALUES (last_run(), 'first', '{v_range}'::text[], 2, -2) $$, 'and the row with what is to know of it');
 SELECT ok((SELECT quarantined_at BETWEEN r.started_at AND clock_timestamp() FROM dq_quarantine.t JOIN dq_gate.runs r USING (run_id)), 'and when it was');
