@@ -103,6 +103,7 @@ my ($status, $out, $err);
 foreach my $sql ("SELECT dq_gate.publish('rate_staging', 'rate')",
 	"SELECT dq_gate.audit('rate_staging', 'rate')",
 	"CALL dq_gate.publish_or_fail('rate_staging', 'rate')",
+	'SELECT dq_gate.requeue((SELECT max(run_id) FROM dq_quarantine.rate))',
 	"SELECT dq_gate.create_gate('rate_staging', key => '{id}')",
 	"SELECT dq_gate.alter_gate('rate', layer => 'silver')",
 	"SELECT dq_gate.drop_gate('rate')",
@@ -116,6 +117,12 @@ foreach my $sql ("SELECT dq_gate.publish('rate_staging', 'rate')",
 is("$status|$out", '0|t', 'standby: checks_of works');
 ($status, $out, $err) = psql_c($standby, q{SELECT count(*) > 3 FROM dq_gate.results_of((SELECT max(run_id) FROM dq_gate.runs))});
 is("$status|$out", '0|t', 'standby: results_of works');
+
+$primary->safe_psql('postgres', 'CREATE TABLE again (LIKE rate_staging)');
+$primary->wait_for_catchup($standby);
+($status, $out, $err) = psql_c($standby, q{SELECT requeued = quarantined AND requeued > 0 AND dry_run
+	FROM dq_gate.requeue((SELECT max(run_id) FROM dq_quarantine.rate), 'again', dry_run => true)});
+is("$status|$out", '0|t', 'standby: a requeue can be tried');
 
 # --- promoted
 

@@ -77,6 +77,27 @@ cmp_ok($after - $before, '<', 1000 * 1024, 'one transaction: 1000 runs take less
   or diag("$before, then $after\n", join("\n", grep { /^in/ } split /\n/, $out));
 cmp_ok($end, '<', $before + 500_000, 'one transaction: given back at its end');
 
+# --- many requeues of one run
+
+$node->safe_psql('postgres', 'CREATE TABLE again (LIKE bad)');
+$loop = q{
+	DO $$
+	DECLARE
+		run bigint := (SELECT max(run_id) FROM dq_gate.runs WHERE staging = 'public.bad' AND quarantined > 0);
+	BEGIN
+		FOR i IN 1 .. %d LOOP
+			DELETE FROM again;
+			UPDATE dq_quarantine.tick SET requeued_at = NULL WHERE run_id = run;
+			PERFORM dq_gate.requeue(run, 'again');
+		END LOOP;
+		ASSERT (SELECT count(*) FROM again) = 5;
+	END $$;};
+($out, $err) = session($node, "SET client_min_messages = error;\n" . sprintf($loop, 20) . $contexts . sprintf($loop, 500) . $contexts . $largest);
+is($err, '', 'requeues: no error');
+($before, $after) = $out =~ /^bytes\|(\d+)$/mg;
+cmp_ok($after - $before, '<', 100_000, 'requeues: 500 of them later the memory of the session is what it was')
+  or diag("$before, then $after\n", join("\n", grep { /^in/ } split /\n/, $out));
+
 log_is_clean($node);
 $node->stop;
 done_testing();
