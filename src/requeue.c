@@ -31,7 +31,6 @@
 #include "gate.h"
 #include "quarantine.h"
 #include "read_arguments.h"
-#include "row_values.h"
 #include "spi_util.h"
 
 /* How much of a key an error shows */
