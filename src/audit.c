@@ -21,6 +21,7 @@
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 
+#include "activity.h"
 #include "audit.h"
 #include "columns.h"
 #include "current_batch.h"
@@ -567,6 +568,7 @@ measure(const Audit *audit)
 
 		scan_step(&step);
 	}
+	dq_activity_row_count(run);
 
 	if (run->row_count > 0)
 		make_profiles(audit);

@@ -53,6 +53,21 @@
 	parseTypeString((text), (typid), (typmod), false)
 #endif
 
+/* a lock that is had at once or not at all, without an error */
+#if PG_VERSION_NUM >= 180000
+#define dq_try_lock(tag, mode) \
+	(LockAcquireExtended((tag), (mode), false, true, false, NULL, false) != LOCKACQUIRE_NOT_AVAIL)
+#else
+#define dq_try_lock(tag, mode) \
+	(LockAcquireExtended((tag), (mode), false, true, false, NULL) != LOCKACQUIRE_NOT_AVAIL)
+#endif
+
+#if PG_VERSION_NUM >= 170000
+#define dq_holds_lock(tag, mode)	LockHeldByMe((tag), (mode), false)
+#else
+#define dq_holds_lock(tag, mode)	LockHeldByMe((tag), (mode))
+#endif
+
 /* what a query can read */
 #define RELKIND_HAS_ROWS(relkind) \
 	((relkind) == RELKIND_RELATION || (relkind) == RELKIND_PARTITIONED_TABLE || \

@@ -31,7 +31,8 @@
 #include "policy.h"
 #include "spi_util.h"
 
-static Oid
+/* One of dq_gate's own tables */
+Oid
 dq_table(const char *name)
 {
 	return get_relname_relid(name, get_namespace_oid(DQ_SCHEMA, false));

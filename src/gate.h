@@ -9,6 +9,7 @@
 
 #include "storage/lockdefs.h"
 
+extern Oid	dq_table(const char *name);
 extern Gate *dq_resolve_gate(Oid target);
 extern void dq_require_role(const Gate *gate);
 extern void dq_check_target(Oid target);

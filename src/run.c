@@ -18,6 +18,7 @@
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
+#include "activity.h"
 #include "after_publish.h"
 #include "audit.h"
 #include "batch_identity.h"
@@ -103,6 +104,7 @@ publish_step(void *arg)
 
 	if (step->quarantine)
 	{
+		dq_activity_phase(run, RUN_QUARANTINING);
 		run->quarantined = dq_quarantine_failing(run, step->quarantine, step->snapshot);
 		if (run->quarantined + run->stale == run->row_count)
 		{
@@ -112,6 +114,7 @@ publish_step(void *arg)
 		}
 		without = dq_in_quarantine_sql(run, step->quarantine);
 	}
+	dq_activity_phase(run, RUN_PUBLISHING);
 	dq_publish(run, without);
 	run->published = true;
 	if (run->dropped > 0 || run->undeleted > 0)
@@ -131,6 +134,14 @@ publish_step(void *arg)
 		run->quarantined -= dropped;
 		run->dropped += dropped;
 	}
+}
+
+/* A batch that is not published is kept as a whole */
+static int64
+quarantine_batch(Run *run, Snapshot snapshot)
+{
+	dq_activity_phase(run, RUN_QUARANTINING);
+	return dq_quarantine_batch(run, dq_open_quarantine(run), snapshot);
 }
 
 /* Why the publish failed; an error may name values, which some gates do not keep */
@@ -153,10 +164,12 @@ publish(Run *run, Snapshot snapshot)
 	ErrorData  *error;
 	bool		done;
 
+	dq_activity_phase(run, RUN_LOCKING);
 	if (dq_moves_rows(run))
 		step.quarantine = dq_open_quarantine(run);
 	dq_lock_table(run->map->target, ShareRowExclusiveLock);
 
+	dq_activity_phase(run, RUN_PUBLISHING);
 	dq_begin_publish(run);
 	dq_push_context(&context, "publishing into %s", run->map->target_sql);
 	done = dq_attempt(publish_step, &step, &error);
@@ -177,7 +190,7 @@ publish(Run *run, Snapshot snapshot)
 		run->failed = lappend(run->failed, "publish");
 		run->failures = lappend(run->failures, psprintf("publish: %s", publish_error(run, error, false)));
 		FreeErrorData(error);
-		run->quarantined = dq_quarantine_batch(run, dq_open_quarantine(run), snapshot);
+		run->quarantined = quarantine_batch(run, snapshot);
 	}
 }
 
@@ -190,6 +203,7 @@ audit_and_publish(Run *run)
 	CommandCounterIncrement();
 	snapshot = RegisterSnapshot(GetTransactionSnapshot());
 	PushActiveSnapshot(snapshot);
+	dq_activity_phase(run, RUN_AUDITING);
 	if (run->named && !run->dry_run && dq_is_repeated(run))
 		dq_skip_repeated(run);
 	else
@@ -203,10 +217,14 @@ audit_and_publish(Run *run)
 	if (run->verdict == DQ_VERDICT_PUBLISHED)
 		publish(run, snapshot);
 	else if (run->verdict == DQ_VERDICT_REJECTED && run->row_count > 0)
+<<<<<<< HEAD
 		run->quarantined = dq_quarantine_batch(run, dq_open_quarantine(run), snapshot);
 	/* what is not published is not older than anything */
 	if (!run->published && !run->dry_run)
 		run->stale = 0;
+=======
+		run->quarantined = quarantine_batch(run, snapshot);
+>>>>>>> 63cd300 (dq_gate.activity: the runs under way, by marks in the lock table)
 	UnregisterSnapshot(snapshot);
 	if (!run->dry_run)
 		run->published_at = GetCurrentTimestamp();
@@ -229,17 +247,29 @@ dq_run(Run *run, Oid staging, Oid target)
 
 	dq_push_context(&context, "gate %s", dq_relation_sql(target));
 	open_gate(run, staging, target);
+	dq_activity_begin(run);
 	lock_tables(run, staging, target);
 
+	dq_activity_phase(run, RUN_PLANNING);
 	run->map = dq_match_columns(run->gate, staging, true);
 	dq_check_policy(run->map);
 	run->plan = dq_make_plan(run->gate, run->map, run);
+<<<<<<< HEAD
 	if ((run->plan->reads_target || dq_mode_deletes(run->gate)) && !run->dry_run)
+=======
+	if (run->plan->reads_target && !run->dry_run)
+	{
+		dq_activity_phase(run, RUN_LOCKING);
+>>>>>>> 63cd300 (dq_gate.activity: the runs under way, by marks in the lock table)
 		dq_lock_table(target, ShareRowExclusiveLock);
+	}
 
 	run->run_id = dq_next_run_id();
+	dq_activity_run_id(run);
 	audit_and_publish(run);
 	run->finished_at = GetCurrentTimestamp();
+	dq_activity_phase(run, RUN_LOGGING);
 	dq_log_run(run);
+	dq_activity_end(run);
 	dq_pop_context(&context);
 }

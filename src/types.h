@@ -208,6 +208,7 @@ struct Check;
 struct CheckResult;
 struct Run;
 struct History;
+struct Activity;
 
 typedef enum Evaluation
 {
@@ -380,6 +381,7 @@ typedef struct Run
 	char	   *error_sqlstate;
 	char	   *quarantine;		/* qualified name, where rows went there */
 	Oid			caller;
+	struct Activity *activity;	/* what others see of it, see activity.h */
 	TimestampTz started_at;
 	TimestampTz audited_at;
 	TimestampTz published_at;
