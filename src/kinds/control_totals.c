@@ -42,7 +42,8 @@ control_totals_compile(Check *check, const ColumnMap *map)
 	/* a sender need not say how many rows there are, but is held to it */
 	names = lcons(DQ_ROW_COUNT, names);
 	if (query)
-		wanted = psprintf("SELECT pg_catalog.count(*), (pg_catalog.array_agg(pg_catalog.to_jsonb(m.*)))[1]"
+		/* one row of what may by mistake be many */
+		wanted = psprintf("SELECT pg_catalog.count(*), pg_catalog.min(pg_catalog.to_jsonb(m.*)::pg_catalog.text)::pg_catalog.jsonb"
 						  " FROM (%s) AS m", query);
 	else
 		wanted = psprintf("SELECT pg_catalog.count(*), (pg_catalog.array_agg(m.totals))[1]"

@@ -14,13 +14,28 @@
 #include "params.h"
 #include "spi_util.h"
 
-/* The keys of one side that the other side lacks; NULLs are one key here */
-static char *
-lacking_sql(const char *columns, const char *source, const char *condition,
+/*
+ * The keys of one side that the other side lacks; NULLs are one key here.
+ * Grouped, since the hash table of an EXCEPT does not spill to disk.
+ */
+static const char *
+lacking_sql(List *keys, const char *source, const char *condition,
 			const char *other_source, const char *other_condition)
 {
-	return psprintf("SELECT %1$s FROM %2$s WHERE %3$s EXCEPT SELECT %1$s FROM %4$s WHERE %5$s",
-					columns, source, condition, other_source, other_condition);
+	const char *found = quote_identifier(dq_free_name("found", keys));
+	StringInfoData columns;
+	StringInfoData names;
+
+	if (keys == NIL)
+		return "SELECT 1 WHERE false";
+	initStringInfo(&columns);
+	dq_append_names(&columns, keys, "batch.");
+	initStringInfo(&names);
+	dq_append_names(&names, keys, "u.");
+	return psprintf("SELECT %7$s FROM (SELECT %1$s, false AS %6$s FROM %2$s WHERE %3$s"
+					" UNION ALL SELECT %1$s, true FROM %4$s WHERE %5$s) AS u"
+					" GROUP BY %7$s HAVING NOT pg_catalog.bool_or(u.%6$s)",
+					columns.data, source, condition, other_source, other_condition, found, names.data);
 }
 
 /* Some of them as jsonb, under the name of their side; empty if there are none */
@@ -43,7 +58,6 @@ reconciled_compile(Check *check, const ColumnMap *map)
 	char	   *table;
 	char	   *source;
 	char	   *batch;
-	StringInfoData columns;
 
 	if (key)
 		keys = dq_text_list(dq_array_from_text(key));
@@ -67,9 +81,6 @@ reconciled_compile(Check *check, const ColumnMap *map)
 	if (rows == NULL)
 		rows = "true";
 	check->observed_sql = dq_totals_sql(sums, dq_picked_sql(check));
-	initStringInfo(&columns);
-	if (keys)
-		dq_append_names(&columns, keys, "batch.");
 
 	check->judge_sql = psprintf("WITH w (totals) AS MATERIALIZED (SELECT (%1$s)::pg_catalog.jsonb FROM %2$s WHERE %3$s),"
 								" missing AS MATERIALIZED (%4$s), extra AS MATERIALIZED (%5$s),"
@@ -82,8 +93,8 @@ reconciled_compile(Check *check, const ColumnMap *map)
 								" CASE WHEN k.missing + k.extra > 0 THEN %6$s || %7$s END"
 								" FROM w, k, LATERAL %10$s AS d (differs, actual, finding)",
 								dq_totals_sql(sums, "true"), source, rows,
-								keys ? lacking_sql(columns.data, source, rows, batch, dq_picked_sql(check)) : "SELECT 1 WHERE false",
-								keys ? lacking_sql(columns.data, batch, dq_picked_sql(check), source, rows) : "SELECT 1 WHERE false",
+								lacking_sql(keys, source, rows, batch, dq_picked_sql(check)),
+								lacking_sql(keys, batch, dq_picked_sql(check), source, rows),
 								some_sql("missing"), some_sql("extra"),
 								keys ? "true" : "false",
 								dq_literal(check->complaint),

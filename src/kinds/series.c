@@ -122,8 +122,9 @@ series_compile(Check *check, const ColumnMap *map)
 								"  WHERE %5$s <= " MAX_STEPS "),"
 								" present AS MATERIALIZED (SELECT DISTINCT CASE WHEN %6$s >= e.lo AND %17$s THEN"
 								"  pg_catalog.width_bucket(%6$s, g.steps)::pg_catalog.int8 END AS no%7$s FROM e, g, %8$s WHERE %9$s),"
-								" missing AS (SELECT n.no%10$s FROM g, pg_catalog.generate_series(1, g.count) AS n (no)%11$s"
-								"  EXCEPT SELECT no%10$s FROM present),"
+								/* no EXCEPT, whose hash table does not spill to disk */
+								" missing AS (SELECT no%10$s FROM (SELECT n.no%10$s, false AS found FROM g, pg_catalog.generate_series(1, g.count) AS n (no)%11$s"
+								"  UNION ALL SELECT no%10$s, true FROM present) AS u GROUP BY no%10$s HAVING NOT pg_catalog.bool_or(found)),"
 								" gaps AS MATERIALIZED (SELECT pg_catalog.min(no) AS first, pg_catalog.max(no) AS last, pg_catalog.count(*) AS count%10$s"
 								"  FROM (SELECT m.*, m.no - pg_catalog.row_number() OVER (%12$s ORDER BY m.no) AS island FROM missing AS m) AS i"
 								"  GROUP BY island%10$s),"
