@@ -31,7 +31,10 @@
 #include "compat.h"
 #include "gate.h"
 
-/* What is known of a run; the values below are phases, with their beginning */
+/*
+ * What is known of a run; the values below are phases, with their beginning.
+ * sql/activity.sql knows these numbers.
+ */
 enum
 {
 	FIELD_STARTED_AT = RUN_DONE + 1,

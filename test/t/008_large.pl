@@ -79,6 +79,74 @@ $run->finish;
 like($run->{err}, qr/57014/, 'cancelled');
 cmp_ok(time() - $start, '<', 2, 'within a moment');
 
+# --- ten times the rows take no more memory, however many of them fail, and
+# whatever looks at each of them
+
+$node->append_conf('postgresql.conf', "shared_buffers = 2MB\nwork_mem = 1MB");
+$node->restart;
+
+my %grown;
+my $small = 10_000;
+foreach my $size ($small, 10 * $small)
+{
+	$node->safe_psql('postgres', qq{
+		DROP SCHEMA IF EXISTS bulk CASCADE;
+		CREATE SCHEMA bulk;
+		CREATE TABLE bulk.parent (id int PRIMARY KEY);
+		INSERT INTO bulk.parent SELECT generate_series(1, $size / 2);
+		CREATE TABLE bulk.target (id int PRIMARY KEY, v text NOT NULL, parent int, day date, amount numeric, code text);
+		CREATE TABLE bulk.staging AS
+		SELECT g AS id, repeat(CASE g % 2 WHEN 0 THEN 'y' ELSE 'x' END, 200) AS v, g AS parent, date '2000-01-01' + g % 5000 AS day,
+			g::numeric / 7 AS amount, 'code ' || g / 2 AS code
+		FROM generate_series(1, $size) g;
+		CREATE TABLE bulk.source AS SELECT id + $size / 2 AS id, amount FROM bulk.staging;
+		VACUUM ANALYZE bulk.parent, bulk.staging, bulk.source;
+		SELECT dq_gate.create_gate('bulk.target', profile => true);
+		SELECT dq_gate.expect_pattern('bulk.target', 'v', '^x+\$', action => 'quarantine');
+		SELECT dq_gate.expect_referential('bulk.target', '{parent}', 'bulk.parent', '{id}', action => 'drop');
+		SELECT dq_gate.expect_compare('bulk.target', 'id', '<', 'parent', action => 'warn');
+		SELECT dq_gate.expect_unique('bulk.target', '{code}', action => 'warn');
+		SELECT dq_gate.expect_distinct('bulk.target', '{code}', min => $size, action => 'warn');
+		SELECT dq_gate.expect_series('bulk.target', 'day', '1 day', action => 'warn');
+		SELECT dq_gate.expect_reconciled('bulk.target', 'bulk.source', key => '{id}', sums => '{amount}', action => 'warn');
+		SELECT dq_gate.expect_query('bulk.target', 'each_row', 'SELECT * FROM bulk.staging', action => 'warn');
+		SELECT dq_gate.expect_control_totals('bulk.target', columns => '{amount}',
+			query => 'SELECT v, id AS row_count, amount FROM bulk.staging', action => 'warn')});
+	my $run = "SELECT verdict, row_count, inserted, quarantined, dropped, checks_failed FROM dq_gate.publish('bulk.staging', 'bulk.target');";
+	foreach my $outcome ('published', 'rejected', 'failed')
+	{
+		my $before = {
+			published => '',
+			rejected => q{SELECT dq_gate.expect_range('bulk.target', 'id', min => 0, max => 1);},
+			failed => q{SELECT dq_gate.drop_check('bulk.target', 'id_range');
+				CREATE FUNCTION bulk.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused'; END $$;
+				CREATE TRIGGER refuse AFTER INSERT ON bulk.target FOR EACH STATEMENT EXECUTE FUNCTION bulk.refuse();
+				TRUNCATE bulk.target;} }->{$outcome};
+		my ($out, $err) = session($node, qq{
+			SET client_min_messages = error;
+			SELECT count(*) FROM bulk.staging WHERE v ~ 'z';
+			$before
+			SELECT count(*) FROM dq_gate.audit('bulk.parent', 'bulk.target') WHERE false;
+			$peak
+			$run
+			$peak});
+		my $fourth = $size / 4;
+		my $half = $size / 2;
+		like($out, { published => qr/^published\|$size\|$fourth\|$half\|$fourth\|8$/m,
+				rejected => qr/^rejected\|$size\|0\|$size\|0\|9$/m,
+				failed => qr/^failed\|$size\|0\|$size\|0\|8$/m }->{$outcome}, "$size rows, $outcome")
+		  or diag("$out\n$err");
+		my ($first, $last) = $out =~ /^peak\|(\d+)$/mg;
+		$grown{$outcome}{$size} = $last - $first;
+	}
+}
+foreach my $outcome (sort keys %grown)
+{
+	# what is sorted or hashed may fill work_mem, which the small batch does not
+	cmp_ok($grown{$outcome}{ 10 * $small }, '<', $grown{$outcome}{$small} + 12_000, "$outcome: ten times the rows, about the same memory");
+	diag("$outcome: $grown{$outcome}{$small} kB, then $grown{$outcome}{10 * $small} kB");
+}
+
 log_is_clean($node);
 $node->stop;
 done_testing();
