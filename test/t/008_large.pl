@@ -100,7 +100,8 @@ foreach my $size ($small, 10 * $small)
 			g::numeric / 7 AS amount, 'code ' || g / 2 AS code
 		FROM generate_series(1, $size) g;
 		CREATE TABLE bulk.source AS SELECT id + $size / 2 AS id, amount FROM bulk.staging;
-		VACUUM ANALYZE bulk.parent, bulk.staging, bulk.source;
+		-- not analyzed, as a batch that has just arrived
+		VACUUM bulk.parent, bulk.staging, bulk.source;
 		SELECT dq_gate.create_gate('bulk.target', profile => true);
 		SELECT dq_gate.expect_pattern('bulk.target', 'v', '^x+\$', action => 'quarantine');
 		SELECT dq_gate.expect_referential('bulk.target', '{parent}', 'bulk.parent', '{id}', action => 'drop');
@@ -143,8 +144,8 @@ foreach my $size ($small, 10 * $small)
 foreach my $outcome (sort keys %grown)
 {
 	# what is sorted or hashed may fill work_mem, which the small batch does not
-	cmp_ok($grown{$outcome}{ 10 * $small }, '<', $grown{$outcome}{$small} + 12_000, "$outcome: ten times the rows, about the same memory");
-	diag("$outcome: $grown{$outcome}{$small} kB, then $grown{$outcome}{10 * $small} kB");
+	cmp_ok($grown{$outcome}{ 10 * $small }, '<', $grown{$outcome}{$small} + 6_000, "$outcome: ten times the rows, about the same memory")
+	  or diag("$grown{$outcome}{$small} kB, then $grown{$outcome}{10 * $small} kB");
 }
 
 log_is_clean($node);
