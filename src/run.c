@@ -217,14 +217,10 @@ audit_and_publish(Run *run)
 	if (run->verdict == DQ_VERDICT_PUBLISHED)
 		publish(run, snapshot);
 	else if (run->verdict == DQ_VERDICT_REJECTED && run->row_count > 0)
-<<<<<<< HEAD
-		run->quarantined = dq_quarantine_batch(run, dq_open_quarantine(run), snapshot);
+		run->quarantined = quarantine_batch(run, snapshot);
 	/* what is not published is not older than anything */
 	if (!run->published && !run->dry_run)
 		run->stale = 0;
-=======
-		run->quarantined = quarantine_batch(run, snapshot);
->>>>>>> 63cd300 (dq_gate.activity: the runs under way, by marks in the lock table)
 	UnregisterSnapshot(snapshot);
 	if (!run->dry_run)
 		run->published_at = GetCurrentTimestamp();
@@ -254,13 +250,9 @@ dq_run(Run *run, Oid staging, Oid target)
 	run->map = dq_match_columns(run->gate, staging, true);
 	dq_check_policy(run->map);
 	run->plan = dq_make_plan(run->gate, run->map, run);
-<<<<<<< HEAD
 	if ((run->plan->reads_target || dq_mode_deletes(run->gate)) && !run->dry_run)
-=======
-	if (run->plan->reads_target && !run->dry_run)
 	{
 		dq_activity_phase(run, RUN_LOCKING);
->>>>>>> 63cd300 (dq_gate.activity: the runs under way, by marks in the lock table)
 		dq_lock_table(target, ShareRowExclusiveLock);
 	}
 
