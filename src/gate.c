@@ -238,8 +238,8 @@ dq_authorize_run(const Gate *gate, Oid staging, Oid caller, bool dry_run)
 void
 dq_authorize_requeue(const Gate *gate, Oid staging, Oid quarantine)
 {
-	authorize_table(gate, staging, ACL_INSERT, "INSERT on it");
-	authorize_table(gate, quarantine, ACL_SELECT, "SELECT on it");
+	authorize_table(gate, staging, ACL_INSERT);
+	authorize_table(gate, quarantine, ACL_SELECT);
 }
 
 /*
