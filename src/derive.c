@@ -1,6 +1,6 @@
 /*
  * derive.c
- *		The target's own constraints become checks.
+ *		The target's own constraints and unique indexes become checks.
  *
  * Everything here would be enforced by the target as well, but one row at a
  * time, by an error that stops the whole batch and leaves no evidence.
@@ -12,7 +12,6 @@
 #include "access/table.h"
 #include "catalog/indexing.h"
 #include "catalog/pg_constraint.h"
-#include "catalog/pg_index.h"
 #include "catalog/pg_type.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -30,6 +29,7 @@
 #include "params.h"
 #include "policy.h"
 #include "row_limits.h"
+#include "unique_index.h"
 
 static Check *
 derive(const CheckKind *kind, char *name, List *columns, char *origin)
@@ -89,28 +89,6 @@ derive_check_constraint(Oid target, HeapTuple tuple, Form_pg_constraint form)
 		check->unjudged = "the rule is about the row of the target itself, which enforces it";
 	else if (dq_rule_is_unnameable(rule))
 		check->unjudged = "the rule compares with an operator that its text cannot name; the target itself enforces it";
-	return check;
-}
-
-static Check *
-derive_unique(const ColumnMap *map, HeapTuple tuple, Form_pg_constraint form)
-{
-	char	   *name = pstrdup(NameStr(form->conname));
-	List	   *columns = dq_constraint_columns(map->target, tuple);
-	HeapTuple	index = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(form->conindid));
-	Check	   *check;
-
-	check = derive(&dq_kind_unique, name, columns,
-				   psprintf("%s constraint %s",
-							form->contype == CONSTRAINT_PRIMARY ? "PRIMARY KEY" : "UNIQUE",
-							quote_identifier(name)));
-	check->constraint_oid = form->oid;
-	check->nulls_distinct = true;
-	if (HeapTupleIsValid(index))
-	{
-		check->nulls_distinct = !((Form_pg_index) GETSTRUCT(index))->indnullsnotdistinct;
-		ReleaseSysCache(index);
-	}
 	return check;
 }
 
@@ -194,11 +172,43 @@ dq_enforced_constraints(Oid target)
 	return constraints;
 }
 
-/* Checks for CHECK, UNIQUE and FOREIGN KEY constraints, by name */
+/*
+ * Checks for the unique indexes, with a constraint behind them or not.  One
+ * over the key has a check of its own already, which stands for it.
+ */
+static List *
+derive_unique(const ColumnMap *map, Check *key_unique)
+{
+	List	   *checks = NIL;
+	ListCell   *lc;
+
+	foreach(lc, dq_unique_indexes(map->target))
+	{
+		UniqueIndex *index = dq_read_unique_index(map, lfirst_oid(lc));
+		Check	   *check;
+
+		if (index->plain && is_key(map, index->columns))
+			check = key_unique;
+		else
+		{
+			check = derive(&dq_kind_unique, index->name, index->columns, index->origin);
+			check->nulls_distinct = index->nulls_distinct;
+			check->plain = index->plain;
+			checks = lappend(checks, check);
+		}
+		if (!OidIsValid(check->index_oid))
+			check->index_oid = lfirst_oid(lc);
+		if (!OidIsValid(check->constraint_oid))
+			check->constraint_oid = index->constraint;
+	}
+	return checks;
+}
+
+/* Checks for CHECK and FOREIGN KEY constraints, and those of unique indexes, by name */
 static List *
 derive_constraints(const ColumnMap *map, Check *key_unique)
 {
-	List	   *checks = NIL;
+	List	   *checks = derive_unique(map, key_unique);
 	ListCell   *lc;
 
 	foreach(lc, dq_enforced_constraints(map->target))
@@ -207,27 +217,10 @@ derive_constraints(const ColumnMap *map, Check *key_unique)
 		Form_pg_constraint form = (Form_pg_constraint) GETSTRUCT(tuple);
 		Check	   *check = NULL;
 
-		switch (form->contype)
-		{
-			case CONSTRAINT_CHECK:
-				check = derive_check_constraint(map->target, tuple, form);
-				break;
-			case CONSTRAINT_PRIMARY:
-			case CONSTRAINT_UNIQUE:
-				check = derive_unique(map, tuple, form);
-				/* the key has a check of its own */
-				if (is_key(map, check->columns))
-				{
-					if (!OidIsValid(key_unique->constraint_oid))
-						key_unique->constraint_oid = form->oid;
-					check = NULL;
-				}
-				break;
-			case CONSTRAINT_FOREIGN:
-				if (!is_part_of_key(form))
-					check = derive_referential(map, tuple, form);
-				break;
-		}
+		if (form->contype == CONSTRAINT_CHECK)
+			check = derive_check_constraint(map->target, tuple, form);
+		else if (form->contype == CONSTRAINT_FOREIGN && !is_part_of_key(form))
+			check = derive_referential(map, tuple, form);
 		if (check != NULL)
 			checks = lappend(checks, check);
 	}
@@ -337,6 +330,7 @@ dq_derive_checks(const ColumnMap *map)
 		key_unique = derive(&dq_kind_unique, "key_unique", dq_column_names(map->key),
 							psprintf("key (%s)", map->key_source));
 		key_unique->nulls_distinct = true;
+		key_unique->plain = true;
 		checks = lappend(checks, key_unique);
 		if (!map->key_is_unique && dq_mode_matches(map->gate))
 			checks = lappend(checks,

@@ -244,24 +244,27 @@ dq_parse_scalar(const char *text)
 }
 
 /*
- * A rule as text over an alias, or without it; or a query.  Qualified as far
+ * An expression or a query as text over an alias of the row.  Qualified as far
  * as the current search_path, which is the pinned one, needs it.
  */
-static char *
-deparse_over(Node *rule, Oid target, const char *alias, bool with_alias)
+char *
+dq_deparse_over(Node *expression, Oid target, const char *alias)
 {
-	if (IsA(rule, Query))
-		return pg_get_querydef((Query *) rule, false);
-	return deparse_expression(rule, deparse_context_for(alias, target), with_alias, false);
+	if (IsA(expression, Query))
+		return pg_get_querydef((Query *) expression, false);
+	return deparse_expression(expression, deparse_context_for(alias, target), true, false);
 }
 
 /*
- * A rule as text over the alias "batch" or, for people, without it.
+ * A rule as text over the alias "batch" or, for people, without it; qualified
+ * likewise.
  */
 char *
 dq_deparse_rule(Node *rule, Oid target, bool with_alias)
 {
-	return deparse_over(rule, target, DQ_BATCH_ALIAS, with_alias);
+	if (with_alias || IsA(rule, Query))
+		return dq_deparse_over(rule, target, DQ_BATCH_ALIAS);
+	return deparse_expression(rule, deparse_context_for(DQ_BATCH_ALIAS, target), false, false);
 }
 
 /* Whether an operator would not be found by the pinned search_path */
@@ -486,7 +489,7 @@ dq_rule_meaning(Node *rule, Oid relid, const char *alias, const char *noun, List
 
 	/* so that names are qualified for the search_path of an audit */
 	dq_assume(&saved, GetUserId(), PHASE_EVIDENCE);
-	resolved = deparse_over(rule, relid, alias, true);
+	resolved = dq_deparse_over(rule, relid, alias);
 	dq_resume(&saved);
 	return resolved;
 }

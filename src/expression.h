@@ -24,6 +24,7 @@ extern Node *dq_parse_rule(const char *text, Oid target, const char *what);
 extern Node *dq_parse_aggregate(const char *text, const char *filter, Oid target);
 extern Node *dq_parse_query(const char *text);
 extern Node *dq_parse_scalar(const char *text);
+extern char *dq_deparse_over(Node *expression, Oid target, const char *alias);
 extern char *dq_deparse_rule(Node *rule, Oid target, bool with_alias);
 extern char *dq_rule_meaning(Node *rule, Oid relid, const char *alias, const char *noun,
 							 List **columns);

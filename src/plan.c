@@ -167,7 +167,7 @@ supersedes(const Check *declared, const Check *derived)
 	if (OidIsValid(declared->constraint_oid))
 		same = declared->constraint_oid == derived->constraint_oid;
 	else if (declared->kind == &dq_kind_unique)
-		same = derived->kind == &dq_kind_unique &&
+		same = derived->kind == &dq_kind_unique && derived->plain &&
 			(declared->nulls_fail || derived->nulls_distinct) &&
 			same_names(declared->columns, derived->columns);
 	else
@@ -212,6 +212,8 @@ adopt_constraints(const Gate *gate, List *declared, List *derived)
 			check->nulls_fail = own->nulls_fail;
 			check->params = own->params;
 			check->constraint_oid = constraint;
+			check->index_oid = own->index_oid;
+			check->plain = own->plain;
 			check->nulls_distinct = own->nulls_distinct;
 			check->unjudged = own->unjudged;
 			check->origin = own->origin;
@@ -233,7 +235,16 @@ without_superseded(List *derived, List *declared)
 		bool		needed = true;
 
 		foreach(other, declared)
-			needed = needed && !supersedes(lfirst(other), lfirst(lc));
+		{
+			Check	   *check = lfirst(other);
+
+			if (!supersedes(check, lfirst(lc)))
+				continue;
+			needed = false;
+			/* it has to find all that the other one would */
+			if (!OidIsValid(check->index_oid))
+				check->index_oid = ((Check *) lfirst(lc))->index_oid;
+		}
 		if (needed)
 			remaining = lappend(remaining, lfirst(lc));
 	}
@@ -275,11 +286,11 @@ expect_totals(const Run *run, const ColumnMap *map, List *declared)
 }
 
 /*
- * True for a row that a check moves out of the batch, NULL if none does.  What
- * is unique cannot be told of a row by itself.
+ * True for a row that a check moves out of the batch, NULL if none does; it
+ * may hold windows.  Left out are the checks that ask this themselves.
  */
 static char *
-moved_sql(List *checks)
+moved_sql(const Gate *gate, List *checks, const ColumnMap *map)
 {
 	StringInfoData sql;
 	ListCell   *lc;
@@ -289,21 +300,14 @@ moved_sql(List *checks)
 	{
 		const Check *check = lfirst(lc);
 
-		if ((check->action == DQ_QUARANTINE || check->action == DQ_DROP) &&
-			check->fail_sql != NULL && check->kind != &dq_kind_unique)
+		if (gate->enforce && (check->action == DQ_QUARANTINE || check->action == DQ_DROP) &&
+			check->fail_sql != NULL && !dq_unique_in_target(check, map))
 			appendStringInfo(&sql, "%s%s", sql.len > 0 ? " OR " : "(", check->fail_sql);
 	}
 	if (sql.len == 0)
 		return NULL;
 	appendStringInfoChar(&sql, ')');
 	return sql.data;
-}
-
-/* Whether what a check says depends on what other checks move out */
-static bool
-looks_at_others(const Check *check)
-{
-	return check->kind == &dq_kind_unique && dq_param(check->params, "in_target") != NULL;
 }
 
 /* From parameters to SQL and words */
@@ -366,16 +370,17 @@ dq_make_plan(const Gate *gate, const ColumnMap *map, const Run *run)
 
 	foreach(lc, plan->checks)
 	{
-		if (!looks_at_others(lfirst(lc)))
+		if (!dq_unique_in_target(lfirst(lc), map))
 			compile(lfirst(lc), gate, map, run);
 	}
 	foreach(lc, plan->checks)
 	{
 		Check	   *check = lfirst(lc);
 
-		if (looks_at_others(check))
+		/* what these say depends on what the others move out */
+		if (dq_unique_in_target(check, map))
 		{
-			check->moved_sql = moved_sql(plan->checks);
+			check->moved_sql = moved_sql(gate, plan->checks, map);
 			compile(check, gate, map, run);
 		}
 		plan->reads_target |= check->reads_target;

@@ -279,6 +279,8 @@ typedef struct Check
 
 	/* ... or where a derived one comes from */
 	Oid			constraint_oid;
+	Oid			index_oid;		/* the unique index that enforces it */
+	bool		plain;			/* uniqueness: just of the columns, in all rows */
 	Oid			ref_table;		/* the other table that it is about */
 	bool		nulls_distinct; /* uniqueness: NULLs differ from each other */
 
