@@ -545,6 +545,51 @@ parse_declared(const Audit *audit)
 	}
 }
 
+/*
+ * True for a row that a check moves out of the batch, as far as they have been
+ * measured; NULL if none does.  It may hold a window.
+ */
+static char *
+moved_sql(const Run *run)
+{
+	StringInfoData sql;
+	ListCell   *lc;
+
+	if (!run->gate->enforce)
+		return NULL;
+	initStringInfo(&sql);
+	foreach(lc, run->results)
+	{
+		CheckResult *result = lfirst(lc);
+
+		if (is_open(result) && result->check->fail_sql && !dq_within_limits(result) &&
+			(result->action == DQ_QUARANTINE || result->action == DQ_DROP))
+			appendStringInfo(&sql, "%s%s", sql.len > 0 ? " OR " : "(", result->check->fail_sql);
+	}
+	if (sql.len == 0)
+		return NULL;
+	appendStringInfoChar(&sql, ')');
+	return sql.data;
+}
+
+/* Measure what has a query of its own, or is about a profile */
+static void
+measure_alone(const Audit *audit, CheckResult *result)
+{
+	Check	   *check = result->check;
+	QueryStep	step = {audit, result};
+
+	if (check->profile_of && is_open(result))
+		take_profile(audit, result);
+	if (!check->metric_of && (audit->run->row_count > 0 || check->kind->judges_empty) && is_open(result) &&
+		check->kind->evaluation == EVAL_QUERY)
+		run_step(audit, check->judge_sql ? judge_step : query_step, &step, check->name, list_make1(result));
+	/* not the profile itself */
+	if (check->profile_of && result->status == DQ_ERROR)
+		result->actual = NULL;
+	CHECK_FOR_INTERRUPTS();
+}
+
 static void
 measure(const Audit *audit)
 {
@@ -574,19 +619,19 @@ measure(const Audit *audit)
 		make_profiles(audit);
 	foreach(lc, open)
 	{
-		CheckResult *result = lfirst(lc);
-		QueryStep	step = {audit, result};
+		if (!((CheckResult *) lfirst(lc))->check->looks_at_others)
+			measure_alone(audit, lfirst(lc));
+	}
+	foreach(lc, open)
+	{
+		Check	   *check = ((CheckResult *) lfirst(lc))->check;
 
-		if (result->check->profile_of && is_open(result))
-			take_profile(audit, result);
-		if (!result->check->metric_of && (run->row_count > 0 || result->check->kind->judges_empty) && is_open(result) &&
-			result->check->kind->evaluation == EVAL_QUERY)
-			run_step(audit, result->check->judge_sql ? judge_step : query_step, &step,
-					 result->check->name, list_make1(result));
-		/* not the profile itself */
-		if (result->check->profile_of && result->status == DQ_ERROR)
-			result->actual = NULL;
-		CHECK_FOR_INTERRUPTS();
+		if (!check->looks_at_others)
+			continue;
+		check->moved_sql = moved_sql(run);
+		if (check->moved_sql)
+			check->kind->compile(check, run->map);
+		measure_alone(audit, lfirst(lc));
 	}
 }
 

@@ -285,31 +285,6 @@ expect_totals(const Run *run, const ColumnMap *map, List *declared)
 	return declared;
 }
 
-/*
- * True for a row that a check moves out of the batch, NULL if none does; it
- * may hold windows.  Left out are the checks that ask this themselves.
- */
-static char *
-moved_sql(const Gate *gate, List *checks, const ColumnMap *map)
-{
-	StringInfoData sql;
-	ListCell   *lc;
-
-	initStringInfo(&sql);
-	foreach(lc, checks)
-	{
-		const Check *check = lfirst(lc);
-
-		if (gate->enforce && (check->action == DQ_QUARANTINE || check->action == DQ_DROP) &&
-			check->fail_sql != NULL && !dq_unique_in_target(check, map))
-			appendStringInfo(&sql, "%s%s", sql.len > 0 ? " OR " : "(", check->fail_sql);
-	}
-	if (sql.len == 0)
-		return NULL;
-	appendStringInfoChar(&sql, ')');
-	return sql.data;
-}
-
 /* From parameters to SQL and words */
 static void
 compile(Check *check, const Gate *gate, const ColumnMap *map, const Run *run)
@@ -370,19 +345,9 @@ dq_make_plan(const Gate *gate, const ColumnMap *map, const Run *run)
 
 	foreach(lc, plan->checks)
 	{
-		if (!dq_unique_in_target(lfirst(lc), map))
-			compile(lfirst(lc), gate, map, run);
-	}
-	foreach(lc, plan->checks)
-	{
 		Check	   *check = lfirst(lc);
 
-		/* what these say depends on what the others move out */
-		if (dq_unique_in_target(check, map))
-		{
-			check->moved_sql = moved_sql(gate, plan->checks, map);
-			compile(check, gate, map, run);
-		}
+		compile(check, gate, map, run);
 		plan->reads_target |= check->reads_target;
 	}
 	dq_resume(&saved);

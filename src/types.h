@@ -300,7 +300,8 @@ typedef struct Check
 	char	   *sample_sql;		/* failing rows as jsonb, if not the usual */
 	char	   *threshold;		/* about the batch: what is compared with */
 	bool		reads_target;
-	char	   *moved_sql;		/* true for a row that other checks move out */
+	bool		looks_at_others;	/* it is measured after the others, by then with ... */
+	char	   *moved_sql;		/* ... true for a row that they move out */
 	bool		needs_as_of;
 	char	   *profile_of;		/* the column whose profile this one is about */
 	char	   *metric_of;		/* the check whose number this one is about */

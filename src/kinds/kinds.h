@@ -53,7 +53,6 @@ extern Column *dq_usable_column(Check *check, const ColumnMap *map,
 extern bool dq_usable_columns(Check *check, const ColumnMap *map);
 extern List *dq_default_volume(void);
 extern List *dq_given_totals(const char *totals, const ColumnMap *map);
-extern bool dq_unique_in_target(const Check *check, const ColumnMap *map);
 extern bool dq_can_read_all(Check *check, Oid relid);
 extern char *dq_other_table(Check *check);
 extern char *dq_bounds_words(const char *min, const char *max);
