@@ -3,7 +3,8 @@
  *		Values that are unique in the batch and in the target, as it will be.
  *
  * Two functions know what a publish does to the rows: written_sql, which of
- * the batch it writes, and stays_sql, which of the target it lets be.
+ * the batch it writes, and stays_sql, which of the target it lets be.  What
+ * contains_key says follows from the latter.
  */
 #include "postgres.h"
 
@@ -96,11 +97,11 @@ rows_sql(const Uniqueness *unique, const char *alias)
 }
 
 /*
- * Whether a row of the target, alias "target", is there as it is now when
+ * Whether a row of the target, alias "target", may be there as it is now when
  * a row of the batch, alias "batch", is written.  The end is what counts where
  * no index says otherwise, and for a constraint that is deferrable: a row is
- * gone if the batch replaces it.  Otherwise the server looks at each row that
- * it writes, in an order of its own, so that every other row is still there.
+ * gone if MERGE replaces it.  Otherwise the server looks at each row that it
+ * writes, in an order of its own, and all but the replaced one may be there.
  */
 static char *
 stays_sql(const Uniqueness *unique, bool at_the_end)
@@ -274,7 +275,7 @@ dq_compile_in_target(Check *check, const Uniqueness *unique)
 	char	   *clashing = clashing_sql(unique, at_the_end);
 	char	   *rows = rows_sql(unique, "batch");
 	char	   *groups = NULL;
-	char	   *sample = clash_sample_sql(unique, at_the_end);
+	char	   *found = "SELECT clash.dq_sample FROM clash";
 	char	   *duplicates;
 
 	if (unique->own_equality)
@@ -283,7 +284,7 @@ dq_compile_in_target(Check *check, const Uniqueness *unique)
 	{
 		groups = dq_groups_sql(rows, dq_numbered(parts, "batch.key_%d"), parts, "batch.counted");
 		duplicates = dq_count_groups_sql(unique, groups);
-		sample = psprintf("%s UNION ALL %s", dq_groups_sample_sql(groups, dq_part_names(unique->parts)), sample);
+		found = psprintf("%s UNION ALL %s", dq_groups_sample_sql(groups, dq_part_names(unique->parts)), found);
 	}
 	check->reads_target = true;
 	check->looks_at_others = true;
@@ -291,7 +292,8 @@ dq_compile_in_target(Check *check, const Uniqueness *unique)
 								" (SELECT pg_catalog.count(*) FROM (%s) AS clashing) AS clashes (found)",
 								duplicates, clashing);
 	check->detail_sql = detail_sql(unique, groups, at_the_end);
-	check->sample_sql = sample;
+	/* materialized, or the limit would tempt the planner to look for row after row */
+	check->sample_sql = psprintf("WITH clash AS MATERIALIZED (%s) %s", clash_sample_sql(unique, at_the_end), found);
 	check->fail_sql = psprintf("(" ROW_IDENTITY " = ANY (SELECT pg_catalog.unnest(ARRAY(%s UNION ALL %s))))",
 							   duplicated_sql(unique), clashing);
 }
@@ -318,7 +320,7 @@ can_read_target(const ColumnMap *map, List *names)
 
 /*
  * Whether rows with the same values would have the same key anyway, and so be
- * one row of the target, which the batch replaces.
+ * one row of the target, which MERGE replaces: nothing to look for there.
  */
 static bool
 contains_key(const UniqueIndex *index, const ColumnMap *map)

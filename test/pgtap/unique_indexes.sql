@@ -1,6 +1,6 @@
 -- every unique index of the target is audited: within the batch, and against the rows of the target that stay
 \ir include/helpers.sql
-SELECT plan(92);
+SELECT plan(102);
 
 -- what is derived
 CREATE TABLE t (
@@ -261,6 +261,44 @@ SELECT is(outcome(dq_gate.publish('parent_s', 'parent')), 'published 2: 1 insert
 SELECT results_eq('SELECT tableoid::regclass::text, id, u FROM parent ORDER BY id', $$ VALUES ('parent', 1, 1), ('parent', 2, 10), ('child', 10, 1) $$, 'wherever they have come from');
 UPDATE parent_s SET u = 1 WHERE id = 2;
 SELECT is(outcome(dq_gate.publish('parent_s', 'parent')) || '; ' || not_passed(), 'rejected 2: 2 quarantined; parent_u_key failed', 'those of the target itself are');
+
+-- locks and rights
+CREATE TABLE l (id int PRIMARY KEY, u int, UNIQUE (id, u));
+CREATE TABLE l_s (LIKE l);
+INSERT INTO l_s VALUES (1, 1), (1, 2), (2, 3), (3, 3);
+CREATE FUNCTION modes(rel regclass) RETURNS text LANGUAGE sql AS
+	'SELECT string_agg(DISTINCT mode, '', '' ORDER BY mode) FROM pg_locks WHERE pid = pg_backend_pid() AND relation = rel';
+BEGIN;
+SELECT is((dq_gate.publish('l_s', 'l')).verdict, 'rejected', 'the key twice');
+SELECT unalike(modes('l'), '%ShareRowExclusiveLock%', 'is found without the target, which stays open for writers');
+ROLLBACK;
+CREATE UNIQUE INDEX l_u ON l (u);
+BEGIN;
+SELECT is((dq_gate.publish('l_s', 'l')).verdict, 'rejected', 'another unique index');
+SELECT alike(modes('l'), '%ShareRowExclusiveLock%', 'has it locked from the start');
+ROLLBACK;
+INSERT INTO l VALUES (9, 1);
+GRANT SELECT ON l_s TO dq_loader;
+SET ROLE dq_loader;
+SELECT is((dq_gate.audit('l_s', 'l')).checks_failed, 2, 'who may not read the target may audit a batch all the same');
+RESET ROLE;
+SELECT is(finding('l_u') || ', ' || (SELECT expected_value FROM dq_gate.results_of(last_run()) WHERE check_name = 'l_u'), 'failed 2 of 4, u is unique in the batch', 'by itself alone');
+GRANT SELECT (id, u) ON l TO dq_loader;
+SET ROLE dq_loader;
+SELECT dq_gate.audit('l_s', 'l') \g /dev/null
+RESET ROLE;
+SELECT is(finding('l_u'), 'failed 3 of 4', 'and by the target with a right on its columns');
+ALTER TABLE l ENABLE ROW LEVEL SECURITY;
+SET ROLE dq_loader;
+SELECT dq_gate.audit('l_s', 'l') \g /dev/null
+RESET ROLE;
+SELECT is(finding('l_u'), 'failed 2 of 4', 'but not by a part of its rows');
+
+-- the table itself
+INSERT INTO t VALUES (50, 50, 'x', true, 50, 50);
+SELECT is((SELECT string_agg(DISTINCT format('%s %s', status, rule), '; ') FROM dq_gate.audit_table('t') WHERE check_type = 'unique' AND check_name IN ('named', 't_mail')),
+	'passed lower(mail) is unique in the table, where active; passed u is unique in the table', 'in a table that is audited itself no row clashes with itself');
+SELECT is((SELECT string_agg(DISTINCT status, '; ') FROM dq_gate.audit_table('eq') WHERE check_name IN ('eq_c', 'eq_n')), 'passed', 'whatever is compared');
 
 -- batches at random, beside hand-written SQL: what is not found before the publish is not there to be found by it
 CREATE TABLE r (a int, b text, late int UNIQUE DEFERRABLE, now int UNIQUE NULLS NOT DISTINCT, x int, y int, PRIMARY KEY (a, b));
