@@ -546,8 +546,10 @@ parse_declared(const Audit *audit)
 }
 
 /*
- * True for a row that a check moves out of the batch, as far as they have been
- * measured; NULL if none does.  It may hold a window.
+ * True for a row that a check moves out of the batch, by what was measured;
+ * NULL if none does.  It may hold a window.  Not by those that ask this
+ * themselves: each would repeat what all before it say, and in no order that
+ * settles all of them.
  */
 static char *
 moved_sql(const Run *run)
@@ -562,8 +564,8 @@ moved_sql(const Run *run)
 	{
 		CheckResult *result = lfirst(lc);
 
-		if (is_open(result) && result->check->fail_sql && !dq_within_limits(result) &&
-			(result->action == DQ_QUARANTINE || result->action == DQ_DROP))
+		if (is_open(result) && result->check->fail_sql && !result->check->looks_at_others &&
+			!dq_within_limits(result) && (result->action == DQ_QUARANTINE || result->action == DQ_DROP))
 			appendStringInfo(&sql, "%s%s", sql.len > 0 ? " OR " : "(", result->check->fail_sql);
 	}
 	if (sql.len == 0)

@@ -1,6 +1,6 @@
 -- every unique index of the target is audited: within the batch, and against the rows of the target that stay
 \ir include/helpers.sql
-SELECT plan(102);
+SELECT plan(106);
 
 -- what is derived
 CREATE TABLE t (
@@ -161,6 +161,19 @@ SELECT dq_gate.expect_unique('o', '{w}', action => 'quarantine') \g /dev/null
 SELECT is((SELECT string_agg(check_name, ', ') FROM dq_gate.checks_of('o') WHERE check_type = 'unique' AND columns @> '{w}'), 'o_w, w_unique', 'not that of an index over a part of the rows');
 SELECT is((SELECT rule FROM dq_gate.checks_of('o') WHERE check_name = 'w_unique'), 'w is unique in the batch', 'which stands by itself');
 SELECT is((SELECT string_agg(note, '; ') FROM dq_gate.constraint_ddl('o') WHERE check_name = 'o_u_key'), NULL, 'a constraint is no constraint to be');
+
+-- several of them that move rows do not ask each other
+CREATE TABLE two (id int PRIMARY KEY, u int UNIQUE, w int UNIQUE DEFERRABLE);
+CREATE TABLE two_s (LIKE two);
+INSERT INTO two VALUES (1, 1, 1), (2, 2, 2);
+INSERT INTO two_s VALUES (4, 4, 7), (5, 1, 7), (6, 6, 6);
+SELECT dq_gate.create_gate('two'), dq_gate.expect_unique('two', '{u}', action => 'quarantine'), dq_gate.expect_unique('two', '{w}', action => 'quarantine') \g /dev/null
+SELECT is(outcome(dq_gate.publish('two_s', 'two')), 'published 3: 1 inserted, 2 quarantined', 'a row that shares a value with one that another check moves');
+SELECT results_eq('SELECT id, failed_checks FROM dq_quarantine.two ORDER BY 1', $$ VALUES (4, '{w_unique}'::text[]), (5, '{u_unique,w_unique}') $$, 'is moved with it');
+TRUNCATE two_s;
+INSERT INTO two_s VALUES (1, 2, 5), (3, 3, 1);
+SELECT is(outcome(dq_gate.publish('two_s', 'two')), 'failed 2: 2 quarantined', 'where it counted on the value of the row that stays, the publish fails');
+SELECT results_eq('TABLE two ORDER BY id', 'VALUES (1, 1, 1), (2, 2, 2), (6, 6, 6)', 'and nothing of it is published');
 
 -- names
 CREATE SCHEMA "S x";
