@@ -255,6 +255,9 @@ unique_compile(Check *check, const ColumnMap *map)
 
 	if (OidIsValid(check->index_oid))
 		unique.index = dq_read_unique_index(map, check->index_oid);
+	/* where the index says nothing of a batch, what was declared still does */
+	if (unique.index && unique.index->reason && check->declared)
+		unique.index = NULL;
 	unique.in_target = dq_unique_in_target(check, map, unique.index);
 	unique.parts = unique.index ? unique.index->parts : column_parts(map, check->columns);
 	foreach(lc, unique.parts)
@@ -309,8 +312,8 @@ unique_in_target_compile(Check *check, const ColumnMap *map)
 	initStringInfo(&columns);
 	dq_append_names(&columns, check->columns, "target.");
 	groups = dq_groups_sql(psprintf("%s AS target", map->target_sql), columns.data, list_length(check->columns),
-						psprintf("EXISTS (SELECT 1 FROM %s WHERE %s)",
-								 dq_source_sql(map, "batch"), dq_match_sql(map)));
+						   psprintf("EXISTS (SELECT 1 FROM %s WHERE %s)",
+									dq_source_sql(map, "batch"), dq_match_sql(map)));
 	check->probe_sql = psprintf("SELECT pg_catalog.count(*) FROM %s", groups);
 	check->sample_sql = dq_groups_sample_sql(groups, check->columns);
 }

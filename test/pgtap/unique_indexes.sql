@@ -1,6 +1,6 @@
 -- every unique index of the target is audited: within the batch, and against the rows of the target that stay
 \ir include/helpers.sql
-SELECT plan(106);
+SELECT plan(107);
 
 -- what is derived
 CREATE TABLE t (
@@ -250,6 +250,8 @@ ALTER TABLE g_s ADD no int;
 UPDATE g_s SET no = 1, first = 'A' || id;
 SELECT is((dq_gate.publish('g_s', 'g')).verdict, 'failed', 'a column that only new rows take from the batch');
 SELECT is(finding('g_no_key') || ': ' || message('g_no_key'), 'not_judged: column no is GENERATED ALWAYS AS IDENTITY and keeps its value in rows that exist; the target itself enforces the rule', 'is not judged');
+SELECT dq_gate.create_gate('g'), dq_gate.expect_unique('g', '{no}'), dq_gate.audit('g_s', 'g') \g /dev/null
+SELECT is(finding('no_unique'), 'failed 2 of 2', 'but by what was declared of it');
 
 -- partitioned and inherited targets
 CREATE TABLE p (day date, id int, u text, PRIMARY KEY (day, id), UNIQUE (u, day)) PARTITION BY RANGE (day);
