@@ -68,18 +68,25 @@ equality_is_identity(const Column *column)
 }
 
 /*
- * Whether a known row takes the staged value of a column: not the key, not
- * what the server computes, and not what the gate leaves alone.
+ * Whether a known row keeps its value of a column whatever is staged: the key,
+ * what the server computes, and what the gate leaves alone.
  */
 bool
-dq_is_updated(const ColumnMap *map, const Column *column)
+dq_keeps_value(const ColumnMap *map, const Column *column)
 {
 	const Gate *gate = map->gate;
 
-	return dq_mode_updates(gate) && column->staged && !column->is_key &&
-		column->identity != ATTRIBUTE_IDENTITY_ALWAYS &&
-		(gate->update_columns == NIL || dq_has_name(gate->update_columns, column->name)) &&
-		!dq_has_name(gate->exclude_columns, column->name);
+	return !dq_mode_updates(gate) || column->is_key ||
+		column->identity == ATTRIBUTE_IDENTITY_ALWAYS ||
+		(gate->update_columns != NIL && !dq_has_name(gate->update_columns, column->name)) ||
+		dq_has_name(gate->exclude_columns, column->name);
+}
+
+/* Whether a known row takes the staged value of a column */
+bool
+dq_is_updated(const ColumnMap *map, const Column *column)
+{
+	return column->staged && !dq_keeps_value(map, column);
 }
 
 /* Whether a known row has changed where the column has another value */
@@ -201,4 +208,34 @@ dq_deleted_sql(const ColumnMap *map, const char *source)
 						gate->scope ? ") AND " : "",
 						dq_whole_batch_sql(map, "batch"), dq_match_sql(map));
 	return NULL;
+}
+
+/*
+ * The rows of the batch without those that a condition picks, which may hold a
+ * window, as a table to select from.
+ */
+char *
+dq_remaining_sql(const ColumnMap *map, const char *moved, const char *alias)
+{
+	List	   *names = NIL;
+	StringInfoData columns;
+	char	   *flag;
+	ListCell   *lc;
+
+	if (moved == NULL)
+		return dq_source_sql(map, alias);
+	initStringInfo(&columns);
+	foreach(lc, map->columns)
+	{
+		Column	   *column = lfirst(lc);
+
+		if (!column->staged || column->fit == FIT_NEVER)
+			continue;
+		names = lappend(names, column->name);
+		appendStringInfo(&columns, "batch.%s, ", quote_identifier(column->name));
+	}
+	flag = dq_free_name("moved", names);
+	return psprintf("(SELECT batch.* FROM (SELECT %s(%s) AS %s FROM %s) AS batch WHERE NOT batch.%s) AS %s",
+					columns.data, moved, quote_identifier(flag), dq_source_sql(map, "batch"),
+					quote_identifier(flag), alias);
 }

@@ -7,10 +7,12 @@
 
 #include "types.h"
 
+extern bool dq_keeps_value(const ColumnMap *map, const Column *column);
 extern bool dq_is_updated(const ColumnMap *map, const Column *column);
 extern char *dq_changed_sql(const ColumnMap *map);
 extern char *dq_stale_sql(const ColumnMap *map);
 extern char *dq_update_sql(const ColumnMap *map);
 extern char *dq_deleted_sql(const ColumnMap *map, const char *source);
+extern char *dq_remaining_sql(const ColumnMap *map, const char *moved, const char *alias);
 
 #endif							/* DQ_GATE_CHANGES_H */

@@ -348,7 +348,7 @@ key_is_staged(const ColumnMap *map)
 /*
  * The staged rows less those of which there is a later one of the same key,
  * as a subquery.  Of rows that are equally late none is dropped, nor is a row
- * without a key: these are for the checks to find.
+ * without a key: these are for the checks to find.  Each keeps its address.
  */
 static char *
 latest_rows(const ColumnMap *map)
@@ -382,7 +382,7 @@ latest_rows(const ColumnMap *map)
 						 quote_identifier(llast(names)));
 	}
 	rank = dq_free_name("rank", names);
-	return psprintf("(SELECT %1$s FROM (SELECT %1$s, CASE WHEN %2$s THEN 1 ELSE pg_catalog.rank() OVER"
+	return psprintf("(SELECT staged.tableoid, staged.ctid, %1$s FROM (SELECT staged.tableoid, staged.ctid, %1$s, CASE WHEN %2$s THEN 1 ELSE pg_catalog.rank() OVER"
 					" (PARTITION BY %3$s ORDER BY %4$s DESC NULLS LAST) END AS %5$s FROM %6$s AS staged) AS staged"
 					" WHERE staged.%5$s = 1)",
 					columns.data, nulls.data, keys.data,

@@ -187,7 +187,7 @@ derive_unique(const ColumnMap *map, Check *key_unique)
 		UniqueIndex *index = dq_read_unique_index(map, lfirst_oid(lc));
 		Check	   *check;
 
-		if (index->plain && is_key(map, index->columns))
+		if (key_unique != NULL && index->plain && is_key(map, index->columns))
 			check = key_unique;
 		else
 		{

@@ -24,11 +24,13 @@
 #include "utils/relcache.h"
 #include "utils/syscache.h"
 
+#include "changes.h"
 #include "columns.h"
 #include "compat.h"
 #include "expression.h"
 #include "spi_util.h"
 #include "unique_index.h"
+#include "policy.h"
 
 /* What a read works on */
 typedef struct Reading
@@ -102,9 +104,10 @@ need_column(const Reading *reading, char *name)
 	const Column *column = dq_find_column(reading->map, name);
 
 	/* of such a column only new rows take the staged value */
-	if (column->identity == ATTRIBUTE_IDENTITY_ALWAYS && !column->is_key)
-		reading->index->reason = psprintf("column %s is GENERATED ALWAYS AS IDENTITY and keeps its value in rows that exist; the target itself enforces the rule",
-										  quote_identifier(name));
+	if (dq_mode_updates(reading->map->gate) && !column->is_key && dq_keeps_value(reading->map, column))
+		reading->index->reason = psprintf("column %s%s keeps its value in rows that exist; the target itself enforces the rule",
+										  quote_identifier(name),
+										  column->identity == ATTRIBUTE_IDENTITY_ALWAYS ? " is GENERATED ALWAYS AS IDENTITY and" : "");
 	reading->index->needs = dq_add_names(reading->index->needs, list_make1(name));
 }
 

@@ -3,8 +3,8 @@
  *		Values that are unique in the batch and in the target, as it will be.
  *
  * Two functions know what a publish does to the rows: written_sql, which of
- * the batch it writes, and stays_sql, which of the target it lets be.  What
- * contains_key says follows from the latter.
+ * the batch it writes, and stays_sql, which of the target it lets be, both by
+ * what changes.c says.  What contains_key says follows from the latter.
  */
 #include "postgres.h"
 
@@ -16,10 +16,12 @@
 #include "utils/lsyscache.h"
 #include "utils/rls.h"
 
+#include "changes.h"
 #include "columns.h"
 #include "compat.h"
 #include "kinds/uniqueness.h"
 #include "params.h"
+#include "policy.h"
 #include "spi_util.h"
 
 /* A staged row itself, whatever is in it: no key need be there */
@@ -47,19 +49,31 @@ key_match_sql(const ColumnMap *map)
 
 /*
  * Whether the publish writes a row of the batch, alias "batch" of rows_sql,
- * into the table that an index is on; NULL: all of them.  MERGE writes each
- * row, but one whose key a table has that inherits from the target goes there.
+ * into the table that an index is on; NULL: all of them.  Not a row that the
+ * mode leaves out because of the one of its key in the target; nor one whose
+ * key a table has that inherits from the target: it goes there.
  */
 static char *
 written_sql(const Uniqueness *unique)
 {
 	const ColumnMap *map = unique->map;
+	char	   *stale = dq_stale_sql(map);
+	char	   *left_out;
 
-	if (unique->index == NULL || get_rel_relkind(map->target) != RELKIND_RELATION ||
-		!has_subclass(map->target))
+	if (!dq_mode_matches(map->gate))
 		return NULL;
-	return psprintf("NOT EXISTS (SELECT 1 FROM %s AS target WHERE target.tableoid <> %u AND %s)",
-					map->target_sql, map->target, key_match_sql(map));
+	if (map->gate->mode == DQ_INSERT_ONLY)
+		left_out = "true";
+	else if (unique->index != NULL && get_rel_relkind(map->target) == RELKIND_RELATION &&
+			 has_subclass(map->target))
+		left_out = psprintf("(target.tableoid <> %u%s%s)", map->target, stale ? " OR " : "",
+							stale ? stale : "");
+	else if (stale)
+		left_out = stale;
+	else
+		return NULL;
+	return psprintf("NOT EXISTS (SELECT 1 FROM %s AS target WHERE %s AND %s)",
+					map->target_sql, key_match_sql(map), left_out);
 }
 
 /* Whether it writes all of them */
@@ -78,6 +92,7 @@ rows_sql(const Uniqueness *unique, const char *alias)
 	int			keys = list_length(map->key);
 	char	   *counted = dq_counted_sql(unique);
 	char	   *written = written_sql(unique);
+	const char *newer = map->gate->only_if_newer ? quote_identifier(map->gate->only_if_newer) : NULL;
 	StringInfoData sql;
 	ListCell   *lc;
 
@@ -85,31 +100,52 @@ rows_sql(const Uniqueness *unique, const char *alias)
 	appendStringInfo(&sql, "(SELECT batch.* FROM (SELECT " ROW_IDENTITY ", %s", dq_part_values_sql(unique->parts));
 	foreach(lc, map->key)
 		appendStringInfo(&sql, ", batch.%s", quote_identifier(((Column *) lfirst(lc))->name));
+	if (newer)
+		appendStringInfo(&sql, ", batch.%s", newer);
 	/* what moves rows may hold a window, so it cannot be a condition here */
-	appendStringInfo(&sql, ", %s, %s FROM %s) AS batch (row_id, %s%s%s, moved, counted) WHERE NOT batch.moved",
+	appendStringInfo(&sql, ", %s, %s FROM %s) AS batch (row_id, %s%s%s%s%s, moved, counted) WHERE NOT batch.moved",
 					 unique->check->moved_sql ? unique->check->moved_sql : "false",
 					 counted ? counted : "true", dq_source_sql(map, "batch"),
-					 dq_numbered(parts, "key_%d"), keys > 0 ? ", " : "", dq_numbered(keys, "match_%d"));
+					 dq_numbered(parts, "key_%d"), keys > 0 ? ", " : "", dq_numbered(keys, "match_%d"),
+					 newer ? ", " : "", newer ? newer : "");
 	if (written)
 		appendStringInfo(&sql, " AND %s", written);
 	appendStringInfo(&sql, ") AS %s", alias);
 	return sql.data;
 }
 
+/* Whether a row of the target is there whatever the mode deletes, NULL: all are */
+static char *
+spared_sql(const Uniqueness *unique)
+{
+	const ColumnMap *map = unique->map;
+	char	   *deleted = dq_deleted_sql(map, dq_remaining_sql(map, unique->check->moved_sql, "batch"));
+
+	return deleted ? psprintf("(%s) IS NOT TRUE", deleted) : NULL;
+}
+
 /*
  * Whether a row of the target, alias "target", may be there as it is now when
- * a row of the batch, alias "batch", is written.  The end is what counts where
- * no index says otherwise, and for a constraint that is deferrable: a row is
- * gone if MERGE replaces it.  Otherwise the server looks at each row that it
- * writes, in an order of its own, and all but the replaced one may be there.
+ * a row of the batch, alias "batch", is written; NULL: all may.  What the mode
+ * deletes is gone by then.  The end is what counts where no index says
+ * otherwise, and for a constraint that is deferrable: a row is gone if it is
+ * replaced.  Otherwise the server looks at each row that it writes, in an
+ * order of its own, and all but the replaced one may be there.
  */
 static char *
 stays_sql(const Uniqueness *unique, bool at_the_end)
 {
-	if (at_the_end)
-		return psprintf("NOT EXISTS (SELECT 1 FROM %s WHERE %s)", rows_sql(unique, "batch"),
-						key_match_sql(unique->map));
-	return psprintf("(%s) IS NOT TRUE", key_match_sql(unique->map));
+	char	   *spared = spared_sql(unique);
+	char	   *stays = NULL;
+
+	if (dq_mode_updates(unique->map->gate))
+		stays = at_the_end ?
+			psprintf("NOT EXISTS (SELECT 1 FROM %s WHERE %s)", rows_sql(unique, "batch"),
+					 key_match_sql(unique->map)) :
+			psprintf("(%s) IS NOT TRUE", key_match_sql(unique->map));
+	if (stays && spared)
+		return psprintf("%s AND %s", stays, spared);
+	return stays ? stays : spared;
 }
 
 /*
@@ -160,7 +196,9 @@ target_sql(const Uniqueness *unique)
 static char *
 clash_sql(const Uniqueness *unique, bool at_the_end)
 {
-	return psprintf("%s AND %s%s%s%s", same_sql(unique, "target"), stays_sql(unique, at_the_end),
+	char	   *stays = stays_sql(unique, at_the_end);
+
+	return psprintf("%s%s%s%s%s%s", same_sql(unique, "target"), stays ? " AND " : "", stays ? stays : "",
 					unique->index && unique->index->predicate ? " AND (" : "",
 					unique->index && unique->index->predicate ? unique->index->target_predicate : "",
 					unique->index && unique->index->predicate ? ")" : "");
@@ -320,13 +358,15 @@ can_read_target(const ColumnMap *map, List *names)
 
 /*
  * Whether rows with the same values would have the same key anyway, and so be
- * one row of the target, which MERGE replaces: nothing to look for there.
+ * one row of the target, which is replaced: nothing to look for there.
  */
 static bool
 contains_key(const UniqueIndex *index, const ColumnMap *map)
 {
 	ListCell   *kc;
 
+	if (!dq_mode_matches(map->gate))
+		return false;
 	foreach(kc, map->key)
 	{
 		bool		found = false;

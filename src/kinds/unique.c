@@ -17,6 +17,7 @@
 #include "kinds/kinds.h"
 #include "kinds/uniqueness.h"
 #include "params.h"
+#include "policy.h"
 #include "spi_util.h"
 
 /* Something for each of the parts, such as "key_1, key_2", made from its number */
@@ -239,7 +240,8 @@ is_judgeable(Check *check, const Uniqueness *unique)
 			check->broken = psprintf("%s has type %s, which has no equality operator", part->words,
 									 format_type_be(part->typid));
 	}
-	if (unique->in_target && OidIsValid(unique->map->staging) && unique->map->key == NIL)
+	if (unique->in_target && OidIsValid(unique->map->staging) && unique->map->key == NIL &&
+		dq_mode_matches(unique->map->gate))
 		check->broken = "without a key nobody knows which rows of the target the batch replaces";
 	return check->unjudged == NULL && check->broken == NULL && OidIsValid(unique->map->staging);
 }
