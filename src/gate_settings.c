@@ -189,7 +189,7 @@ dq_set_gate(Gate *gate, const GateSetting *setting, const char *text)
 	{
 		case TEXTOID:
 			if (setting->words)
-				*(int *) field = word_index(setting, text);
+				*(int *) field = word_index(setting, text[0] == '\0' ? setting->otherwise : text);
 			else
 				*(char **) field = text[0] == '\0' ? NULL : pstrdup(text);
 			break;
