@@ -8,13 +8,17 @@
  */
 #include "postgres.h"
 
+#include "access/relation.h"
+#include "catalog/pg_attribute.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
+#include "rewrite/prs2lock.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
 #include "utils/typcache.h"
 
 #include "columns.h"
@@ -165,13 +169,15 @@ check_columns(const ColumnMap *map, const char *setting, List *names, bool may_b
 					 errmsg("column %s is named twice in \"%s\" of gate %s",
 							quote_identifier(column->name), setting, map->gate->name)));
 		seen = lappend(seen, column);
-		if (!may_be_key && (column->is_key || column->generated != '\0'))
+		if (!may_be_key && (column->is_key || column->generated != '\0' ||
+							column->identity == ATTRIBUTE_IDENTITY_ALWAYS))
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("column %s in \"%s\" of gate %s is never updated",
 							quote_identifier(column->name), setting, map->gate->name),
 					 column->is_key ? errdetail("It belongs to the key, by which rows are matched.") :
-					 errdetail("The target computes it.")));
+					 column->generated != '\0' ? errdetail("The target computes it.") :
+					 errdetail("It is an identity column, GENERATED ALWAYS.")));
 	}
 }
 
@@ -299,6 +305,34 @@ check_rescue(const ColumnMap *map)
 }
 
 /*
+ * What is said about the scope of a staged row has to be true of the row that
+ * comes of it.
+ */
+static void
+check_scope(const ColumnMap *map)
+{
+	RuleColumns needs;
+	ListCell   *lc;
+
+	if (map->gate->scope == NULL)
+		return;
+	dq_rule_columns(dq_parse_rule(map->gate->scope_of_batch, map->target, "scope"),
+					map->target, &needs);
+	foreach(lc, needs.names)
+	{
+		const char *name = lfirst(lc);
+
+		if (named_column(map, "scope", name)->generated != '\0')
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("column %s in \"scope\" of gate %s is a generated column",
+							quote_identifier(name), map->gate->name),
+					 errhint("Name columns that are staged.")));
+		require_staged(map, "scope", name);
+	}
+}
+
+/*
  * Rows that are deleted and inserted again take the rows with them that refer
  * to them by ON DELETE CASCADE, and those do not come back.
  */
@@ -338,6 +372,44 @@ refuse_foreign_parts(const ColumnMap *map)
 }
 
 /*
+ * MERGE refuses rules; INSERT and DELETE do something else then, of which
+ * nobody knows.
+ */
+static void
+refuse_rules(const ColumnMap *map)
+{
+	Relation	rel = relation_open(map->target, NoLock);
+	bool		ruled = rel->rd_rules != NULL && rel->rd_rules->numLocks > 0;
+
+	relation_close(rel, NoLock);
+	if (ruled)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("target %s cannot be published into", map->target_sql),
+				 errdetail("It has rules, by which what is published could become something else."),
+				 errhint("Drop the rules, or make triggers of them.")));
+}
+
+/* Something has to be staged that the target takes; a key would have been missed before */
+static void
+require_columns(const ColumnMap *map)
+{
+	ListCell   *lc;
+
+	foreach(lc, map->columns)
+	{
+		if (((Column *) lfirst(lc))->staged)
+			return;
+	}
+	if (OidIsValid(map->staging))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("staging table %s has no column that gate %s could publish",
+						map->staging_sql, map->gate->name),
+				 errhint("Columns are matched by name: name them as the target does.")));
+}
+
+/*
  * Refuse settings that contradict each other, or that the target, or staging
  * if there is one, cannot bear.
  */
@@ -357,6 +429,9 @@ dq_check_policy(const ColumnMap *map)
 	check_newer(map);
 	check_latest(map);
 	check_rescue(map);
+	check_scope(map);
 	refuse_cascades(map);
 	refuse_foreign_parts(map);
+	refuse_rules(map);
+	require_columns(map);
 }

@@ -17,6 +17,7 @@
 #include "after_publish.h"
 #include "changes.h"
 #include "columns.h"
+#include "current_batch.h"
 #include "deferred.h"
 #include "merge.h"
 #include "policy.h"
@@ -192,7 +193,11 @@ dq_end_publish(const Run *run)
 		dq_end_immediate();
 }
 
-/* Rows that the mode takes out of the target, before the batch comes in */
+/*
+ * Rows that the mode takes out of the target, before the batch comes in.  A
+ * batch without rows, which only gets here where the gate does not enforce its
+ * checks, takes out none.
+ */
 static void
 delete_rows(Run *run, const char *source, const char *search_path)
 {
@@ -200,7 +205,7 @@ delete_rows(Run *run, const char *source, const char *search_path)
 	char	   *deleted = dq_deleted_sql(map, source);
 	ChangeCounts counts = {0};
 
-	if (deleted == NULL)
+	if (deleted == NULL || run->row_count == 0)
 		return;
 	dq_execute_change(psprintf("DELETE FROM %s AS target WHERE %s", map->target_sql, deleted),
 					  search_path, &counts);
@@ -227,6 +232,8 @@ dq_publish(Run *run, const char *without)
 
 	dq_assume(&saved, run->gate->run_as,
 			  lends_role(run) ? PHASE_PUBLISH_LENT : PHASE_PUBLISH);
+	/* a scope may ask for it */
+	dq_pin_batch(run);
 	delete_rows(run, source, search_path);
 	stale = count_known(map, source, dq_stale_sql(map));
 	if (matches && has_before_update_trigger(map->target))
