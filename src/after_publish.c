@@ -11,6 +11,7 @@
 
 #include "after_publish.h"
 #include "spi_util.h"
+#include "triggers.h"
 
 /* The lock on staging that a run takes, against those who write to it at least */
 LOCKMODE
@@ -43,26 +44,43 @@ dq_staging_rights(const Gate *gate)
 	}
 }
 
+/* Exactly what was audited goes, not what came in since by a trigger of ours */
+static void
+check_rows(const Run *run, int64 rows, const char *became)
+{
+	if (rows != run->row_count)
+		ereport(ERROR,
+				(errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
+				 errmsg("staging table %s cannot be emptied of the rows that were published",
+						run->map->staging_sql),
+				 errdetail(INT64_FORMAT " rows were audited, " INT64_FORMAT " %s.",
+						   run->row_count, rows, became),
+				 errhint("Look for a trigger, of the staging table or the target, that keeps or adds staged rows.")));
+}
+
+/* A TRUNCATE does not say how many rows it takes, and only triggers can have added any */
+static void
+truncate_staging(const Run *run)
+{
+	if (dq_target_triggers(run->map->target) != NIL)
+	{
+		dq_execute(psprintf("SELECT pg_catalog.count(*) FROM %s", run->map->staging_sql),
+				   0, NULL, NULL, NULL, false);
+		check_rows(run, dq_result_int64(0, 1, 0), "are there");
+		dq_free_result();
+	}
+	dq_execute(psprintf("TRUNCATE TABLE %s", run->map->staging_sql), 0, NULL, NULL, NULL, false);
+}
+
 /*
  * Empty staging, if the gate wants that.  To be called as the gate's role.
  */
 void
 dq_empty_staging(const Run *run)
 {
-	uint64		rows;
-
 	if (run->gate->after_publish == DQ_AFTER_TRUNCATE)
-		dq_execute(psprintf("TRUNCATE TABLE %s", run->map->staging_sql), 0, NULL, NULL, NULL, false);
+		truncate_staging(run);
 	else if (run->gate->after_publish == DQ_AFTER_DELETE)
-	{
-		rows = dq_execute(psprintf("DELETE FROM %s", run->map->staging_sql), 0, NULL, NULL, NULL, false);
-		if (rows != (uint64) run->row_count)
-			ereport(ERROR,
-					(errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
-					 errmsg("staging table %s cannot be emptied of the rows that were published",
-							run->map->staging_sql),
-					 errdetail(INT64_FORMAT " rows were audited, " UINT64_FORMAT " could be deleted.",
-							   run->row_count, rows),
-					 errhint("Look for a trigger of the staging table that keeps or adds rows.")));
-	}
+		check_rows(run, dq_execute(psprintf("DELETE FROM %s", run->map->staging_sql),
+								   0, NULL, NULL, NULL, false), "could be deleted");
 }
