@@ -9,10 +9,12 @@
 #include "postgres.h"
 
 #include "catalog/pg_attribute.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_trigger.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
+#include "utils/lsyscache.h"
 
 #include "after_publish.h"
 #include "changes.h"
@@ -171,6 +173,23 @@ count_known(const ColumnMap *map, const char *source, const char *condition)
 	return count;
 }
 
+/*
+ * How many rows were inserted.  The server counts an insert that a trigger has
+ * suppressed, and an update that would have moved a row to another partition;
+ * written says how many there were of both, and the target which.
+ */
+static int64
+count_inserted(const ColumnMap *map, const char *source, int64 rows, const ChangeCounts *counts)
+{
+	int64		inserted = counts->written - counts->updated;
+
+	if (counts->updated == 0 || counts->written == counts->inserted + counts->updated ||
+		get_rel_relkind(map->target) != RELKIND_PARTITIONED_TABLE)
+		return inserted;
+	inserted = Max(inserted, count_known(map, source, "true") - (rows - counts->inserted));
+	return Min(Max(inserted, 0), Min(counts->inserted, counts->written));
+}
+
 /* Whether the run acts as somebody else than its caller */
 static bool
 lends_role(const Run *run)
@@ -227,6 +246,7 @@ dq_publish(Run *run, const char *without)
 	int64		rows = run->row_count - run->stale - run->quarantined - run->dropped;
 	int64		stale;
 	int64		changes = DQ_UNKNOWN;
+	int64		suppressed;
 	ChangeCounts counts = {0};
 	Identity	saved;
 
@@ -239,6 +259,8 @@ dq_publish(Run *run, const char *without)
 	if (matches && has_before_update_trigger(map->target))
 		changes = count_known(map, source, dq_update_sql(map));
 	dq_execute_change(matches ? merge_sql(map, source) : insert_sql(map, source), search_path, &counts);
+	if (counts.known)
+		run->inserted = count_inserted(map, source, rows, &counts);
 	if (!lends_role(run))
 		dq_check_deferred(map->target);
 	dq_empty_staging(run);
@@ -257,13 +279,12 @@ dq_publish(Run *run, const char *without)
 				 errdetail(INT64_FORMAT " rows were audited to be published, " INT64_FORMAT " were read.",
 						   rows, counts.processed)));
 
-	/* the server counts an insert that a trigger has suppressed; written says so */
-	run->updated = counts.updated;
-	run->inserted = counts.written - counts.updated;
-	run->stale += stale;
-	run->dropped += counts.inserted - run->inserted;
+	/* what triggers have suppressed: inserts and moves, and other updates */
+	suppressed = counts.inserted + counts.updated - counts.written;
 	if (changes != DQ_UNKNOWN)
-		run->dropped += changes - counts.updated;
-	run->unchanged = rows - run->inserted - run->updated - stale -
-		(counts.inserted - run->inserted) - (changes != DQ_UNKNOWN ? changes - counts.updated : 0);
+		suppressed += changes - counts.updated;
+	run->updated = counts.written - run->inserted;
+	run->stale += stale;
+	run->dropped += suppressed;
+	run->unchanged = rows - counts.written - stale - suppressed;
 }

@@ -1,6 +1,6 @@
 -- every mode beside a model in plain SQL: what becomes of the target, and how the rows are counted
 \ir include/helpers.sql
-SELECT plan(307);
+SELECT plan(311);
 
 --
 -- The same batch in every mode, into a plain table, a partitioned one whose rows move and whose partitions have other
@@ -363,6 +363,32 @@ SELECT is(kept('watched', 'replace', '{k}'), 'published 7: 5 inserted, 3 deleted
 SELECT is(kept('watched_parts', 'append'), kept('watched', 'append'), 'the same of a partitioned target, append');
 SELECT is(kept('watched_parts', 'insert_only'), kept('watched', 'insert_only'), 'insert_only');
 SELECT is(kept('watched_parts', 'replace', '{k}'), kept('watched', 'replace', '{k}'), 'replace');
+
+-- rows that a trigger keeps from moving, or loses on the way
+CREATE TABLE moving (id int, part text, v int) PARTITION BY LIST (part);
+CREATE TABLE moving_a PARTITION OF moving FOR VALUES IN ('a');
+CREATE TABLE moving_b PARTITION OF moving FOR VALUES IN ('b');
+CREATE TABLE moving_s (id int, part text, v int);
+INSERT INTO moving_s VALUES (1, 'b', 1), (2, 'a', 3), (3, 'b', 1), (4, 'a', 4), (5, 'b', 6);
+CREATE FUNCTION nothing() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+CREATE FUNCTION move(trigger text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	answer text;
+BEGIN
+	TRUNCATE moving;
+	INSERT INTO moving VALUES (1, 'a', 1), (2, 'a', 2), (4, 'a', 4), (5, 'b', 5);
+	EXECUTE 'CREATE TRIGGER nothing ' || trigger || ' FOR EACH ROW EXECUTE FUNCTION nothing()';
+	PERFORM dq_gate.create_gate('moving', key => '{id}');
+	answer := outcome(dq_gate.publish('moving_s', 'moving'));
+	PERFORM dq_gate.drop_gate('moving');
+	EXECUTE 'DROP TRIGGER nothing ON ' || substring(trigger FROM 'ON (\w+)');
+	RETURN answer || ', ' || (SELECT string_agg(id || part || v, ' ' ORDER BY id) FROM moving);
+END
+$$;
+SELECT is(move('AFTER INSERT ON moving_b'), 'published 5: 1 inserted, 3 updated, 1 unchanged, 1b1 2a3 3b1 4a4 5b6', 'a trigger that keeps nothing from moving');
+SELECT is(move('BEFORE UPDATE ON moving_a'), 'published 5: 1 inserted, 1 updated, 1 unchanged, 2 dropped, 1a1 2a2 3b1 4a4 5b6', 'one that keeps rows from being updated');
+SELECT is(move('BEFORE DELETE ON moving_a'), 'published 5: 1 inserted, 2 updated, 1 unchanged, 1 dropped, 1a1 2a3 3b1 4a4 5b6', 'from leaving their partition');
+SELECT is(move('BEFORE INSERT ON moving_b'), 'published 5: 2 updated, 1 unchanged, 2 dropped, 2a3 4a4 5b6', 'from entering one, so that the server loses a row');
 
 --
 -- A publish that fails, and a dry run
