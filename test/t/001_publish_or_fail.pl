@@ -247,6 +247,7 @@ is($node->safe_psql('postgres', 'SELECT * FROM state()'), $state, 'refused calls
 # --- the session is as it was after an error
 
 load('(7, -7)');
+$call =~ s/monday/tuesday/;
 ($out, $err) = session($node, <<"END");
 CREATE TEMP TABLE settings AS SELECT name, setting FROM pg_settings;
 $call;
