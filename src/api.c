@@ -25,6 +25,7 @@
 #include "gate_settings.h"
 #include "plan.h"
 #include "policy.h"
+#include "preview.h"
 #include "quarantine.h"
 #include "row_limits.h"
 #include "row_values.h"
@@ -35,6 +36,7 @@
 PG_FUNCTION_INFO_V1(dq_gate_publish);
 PG_FUNCTION_INFO_V1(dq_gate_audit);
 PG_FUNCTION_INFO_V1(dq_gate_publish_or_fail);
+PG_FUNCTION_INFO_V1(dq_gate_preview);
 PG_FUNCTION_INFO_V1(dq_gate_create_gate);
 PG_FUNCTION_INFO_V1(dq_gate_alter_gate);
 PG_FUNCTION_INFO_V1(dq_gate_drop_gate);
@@ -113,6 +115,15 @@ announce(const Run *run)
 {
 	if (run->failures == NIL)
 		return;
+	if (run->run_id == 0)
+	{
+		/* a preview is in no log */
+		ereport(needs_warning(run) ? WARNING : NOTICE,
+				(errmsg("gate %s: batch \"%s\" %s: %s", run->gate->name, run->batch_id,
+						outcome(run), join(run->failed, ", ")),
+				 errdetail("%s", join(run->failures, "\n"))));
+		return;
+	}
 	ereport(needs_warning(run) ? WARNING : NOTICE,
 			(errmsg("gate %s: batch \"%s\" %s (run " INT64_FORMAT "): %s",
 					run->gate->name, run->batch_id, outcome(run), run->run_id,
@@ -122,16 +133,12 @@ announce(const Run *run)
 					 run->repeats ? run->repeats : run->run_id)));
 }
 
-/* The run of a gate that a function call asks for */
+/* What a function call says of a batch, from its third argument on */
 static Run *
-run_from_arguments(FunctionCallInfo fcinfo, bool dry_run)
+batch_from_arguments(FunctionCallInfo fcinfo)
 {
 	Run		   *run = palloc0(sizeof(Run));
-	Oid			staging = dq_required_oid(fcinfo, 0, "staging");
-	Oid			target = dq_required_oid(fcinfo, 1, "target");
 
-	dq_check_nargs(fcinfo, 5);
-	run->dry_run = dry_run;
 	run->batch_id = dq_optional_text(fcinfo, 2);
 	run->has_as_of = !PG_ARGISNULL(3);
 	if (run->has_as_of)
@@ -139,6 +146,20 @@ run_from_arguments(FunctionCallInfo fcinfo, bool dry_run)
 	if (!PG_ARGISNULL(4))
 		run->totals = JsonbToCString(NULL, &PG_GETARG_JSONB_P(4)->root,
 									 VARSIZE(PG_GETARG_JSONB_P(4)));
+	return run;
+}
+
+/* The run of a gate that a function call asks for */
+static Run *
+run_from_arguments(FunctionCallInfo fcinfo, bool dry_run)
+{
+	Oid			staging = dq_required_oid(fcinfo, 0, "staging");
+	Oid			target = dq_required_oid(fcinfo, 1, "target");
+	Run		   *run;
+
+	dq_check_nargs(fcinfo, 5);
+	run = batch_from_arguments(fcinfo);
+	run->dry_run = dry_run;
 	dq_run(run, staging, target);
 	return run;
 }
@@ -270,6 +291,51 @@ connect_here(void)
 
 	SPI_connect();
 	MemoryContextSwitchTo(context);
+}
+
+/*
+ * preview(staging, target, batch_id, as_of, totals, samples) returns what
+ * publish would do, one row for what becomes of rows, and one for each column
+ * in which values change.
+ */
+Datum
+dq_gate_preview(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	Oid			staging = dq_required_oid(fcinfo, 0, "staging");
+	Oid			target = dq_required_oid(fcinfo, 1, "target");
+	int			samples;
+	Run		   *run;
+	List	   *rows;
+	ListCell   *lc;
+
+	dq_check_nargs(fcinfo, 6);
+	samples = PG_ARGISNULL(5) ? -1 : PG_GETARG_INT32(5);
+	if (samples < 0 || samples > DQ_MAX_PREVIEW_SAMPLES)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"samples\" must be between 0 and %d", DQ_MAX_PREVIEW_SAMPLES)));
+	InitMaterializedSRF(fcinfo, 0);
+	connect_here();
+	run = batch_from_arguments(fcinfo);
+	rows = dq_preview(run, staging, target, samples);
+	SPI_finish();
+
+	announce(run);
+	foreach(lc, rows)
+	{
+		PreviewRow *row = lfirst(lc);
+		Datum		values[4];
+		bool		nulls[4] = {false};
+
+		values[0] = CStringGetTextDatum(row->change);
+		dq_set_text(&values[1], &nulls[1], row->column_name);
+		values[2] = Int64GetDatum(row->row_count);
+		nulls[3] = row->sample == NULL;
+		values[3] = JsonbPGetDatum(row->sample);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+	return (Datum) 0;
 }
 
 /*

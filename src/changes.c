@@ -101,6 +101,32 @@ is_compared(const ColumnMap *map, const Column *column)
 }
 
 /*
+ * A value of the column to be compared by its image, which takes two of one
+ * type: a batch may have that of the domain or the one behind it.
+ */
+static char *
+image_sql(const Column *column, const char *alias)
+{
+	const char *name = quote_identifier(column->name);
+
+	if (get_typtype(column->typid) != TYPTYPE_DOMAIN)
+		return psprintf("%s.%s", alias, name);
+	return psprintf("%s.%s::%s", alias, name, dq_type_sql(getBaseType(column->typid), -1));
+}
+
+/* True where a column has another value in the batch than in the target */
+char *
+dq_column_changed_sql(const Column *column)
+{
+	const char *name = quote_identifier(column->name);
+
+	if (equality_is_identity(column))
+		return psprintf("target.%1$s IS DISTINCT FROM batch.%1$s", name);
+	return psprintf("pg_catalog.record_image_ne(ROW(%s), ROW(%s))",
+					image_sql(column, "target"), image_sql(column, "batch"));
+}
+
+/*
  * True where a known row would change, NULL where none ever does.
  */
 char *
@@ -117,17 +143,17 @@ dq_changed_sql(const ColumnMap *map)
 	foreach(lc, map->columns)
 	{
 		Column	   *column = lfirst(lc);
-		const char *name = quote_identifier(column->name);
 
 		if (!is_compared(map, column))
 			continue;
 		if (equality_is_identity(column))
-			appendStringInfo(&sql, "%starget.%s IS DISTINCT FROM batch.%s",
-							 sql.len > 0 ? " OR " : "", name, name);
+			appendStringInfo(&sql, "%s%s", sql.len > 0 ? " OR " : "", dq_column_changed_sql(column));
 		else
 		{
-			appendStringInfo(&old_images, "%starget.%s", old_images.len > 0 ? ", " : "", name);
-			appendStringInfo(&new_images, "%sbatch.%s", new_images.len > 0 ? ", " : "", name);
+			appendStringInfo(&old_images, "%s%s", old_images.len > 0 ? ", " : "",
+							 image_sql(column, "target"));
+			appendStringInfo(&new_images, "%s%s", new_images.len > 0 ? ", " : "",
+							 image_sql(column, "batch"));
 		}
 	}
 	if (old_images.len > 0)

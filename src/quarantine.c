@@ -28,6 +28,7 @@
 #include "columns.h"
 #include "current_batch.h"
 #include "compat.h"
+#include "outcome.h"
 #include "quarantine.h"
 #include "spi_util.h"
 
@@ -390,41 +391,6 @@ copy_rows(Run *run, const Quarantine *quarantine, const char *source, List *resu
 	return rows;
 }
 
-/* The failed results whose check can say of each row whether it failed */
-static List *
-row_results(const Run *run)
-{
-	List	   *results = NIL;
-	ListCell   *lc;
-
-	foreach(lc, run->results)
-	{
-		CheckResult *result = lfirst(lc);
-
-		if (result->status == DQ_FAILED && result->check->fail_sql)
-			results = lappend(results, result);
-	}
-	return results;
-}
-
-/* True for a row that fails a check with that action */
-static char *
-fails_sql(List *results, DqAction action)
-{
-	StringInfoData sql;
-	ListCell   *lc;
-
-	initStringInfo(&sql);
-	foreach(lc, results)
-	{
-		CheckResult *result = lfirst(lc);
-
-		if (result->action == action)
-			appendStringInfo(&sql, "%s%s", sql.len > 0 ? " OR " : "", result->check->fail_sql);
-	}
-	return sql.len > 0 ? sql.data : "false";
-}
-
 /*
  * Move out of the batch the rows that fail a check whose action is to
  * quarantine or to drop them, with the names of all checks that they fail.
@@ -436,13 +402,14 @@ fails_sql(List *results, DqAction action)
 int64
 dq_quarantine_failing(Run *run, const Quarantine *quarantine, Snapshot snapshot)
 {
-	List	   *results = row_results(run);
-	char	   *kept = fails_sql(results, DQ_QUARANTINE);
-	char	   *dropped = fails_sql(results, DQ_DROP);
+	char	   *kept = dq_moved_sql(run, DQ_QUARANTINE);
+	char	   *dropped = dq_moved_sql(run, DQ_DROP);
 
-	return copy_rows(run, quarantine, dq_source_sql(run->map, "batch"), results,
+	if (kept == NULL)
+		kept = "false";
+	return copy_rows(run, quarantine, dq_source_sql(run->map, "batch"), dq_row_results(run),
 					 psprintf("CASE WHEN %s THEN 1 ELSE -1 END", kept),
-					 psprintf("%s OR %s", kept, dropped), snapshot);
+					 dropped ? psprintf("%s OR %s", kept, dropped) : kept, snapshot);
 }
 
 /* Do something with the rows that were to be dropped; returns their number */
@@ -485,7 +452,7 @@ dq_keep_dropped(const Run *run, const Quarantine *quarantine)
 int64
 dq_quarantine_batch(Run *run, const Quarantine *quarantine, Snapshot snapshot)
 {
-	return copy_rows(run, quarantine, dq_whole_batch_sql(run->map, "batch"), row_results(run),
+	return copy_rows(run, quarantine, dq_whole_batch_sql(run->map, "batch"), dq_row_results(run),
 					 "1", "true", snapshot);
 }
 

@@ -227,21 +227,16 @@ audit_and_publish(Run *run)
 }
 
 /*
- * Run the gate of the target on the batch in staging.  The caller has set
- * dry_run and what it knows of the batch, and is connected to SPI.
+ * Everything that comes before the first look at a row: the gate, its locks,
+ * the columns and the plan.  The caller has set dry_run and what it knows of
+ * the batch, and is connected to SPI.
  */
 void
-dq_run(Run *run, Oid staging, Oid target)
+dq_prepare_run(Run *run, Oid staging, Oid target)
 {
-	DqErrorContext context;
-
 	run->started_at = GetCurrentTimestamp();
 	run->caller = GetUserId();
-	check_transaction(run);
-	dq_check_target(target);
 	name_batch(run);
-
-	dq_push_context(&context, "gate %s", dq_relation_sql(target));
 	open_gate(run, staging, target);
 	dq_activity_begin(run);
 	lock_tables(run, staging, target);
@@ -255,7 +250,22 @@ dq_run(Run *run, Oid staging, Oid target)
 		dq_activity_phase(run, RUN_LOCKING);
 		dq_lock_table(target, ShareRowExclusiveLock);
 	}
+}
 
+/*
+ * Run the gate of the target on the batch in staging.  See dq_prepare_run for
+ * what is set.
+ */
+void
+dq_run(Run *run, Oid staging, Oid target)
+{
+	DqErrorContext context;
+
+	check_transaction(run);
+	dq_check_target(target);
+
+	dq_push_context(&context, "gate %s", dq_relation_sql(target));
+	dq_prepare_run(run, staging, target);
 	run->run_id = dq_next_run_id();
 	dq_activity_run_id(run);
 	audit_and_publish(run);

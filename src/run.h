@@ -7,6 +7,7 @@
 
 #include "types.h"
 
+extern void dq_prepare_run(Run *run, Oid staging, Oid target);
 extern void dq_run(Run *run, Oid staging, Oid target);
 
 #endif							/* DQ_GATE_RUN_H */

@@ -1,0 +1,278 @@
+/*
+ * preview.c
+ *		What a publish would do, said and not done.
+ *
+ * The batch is audited, since its checks say which rows are moved out of it,
+ * and then joined once with the target.  Rows are counted where they are read
+ * and not kept; all statements see one snapshot.  Nothing is logged.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
+
+#include "audit.h"
+#include "changes.h"
+#include "columns.h"
+#include "current_batch.h"
+#include "error_context.h"
+#include "gate.h"
+#include "outcome.h"
+#include "preview.h"
+#include "run.h"
+#include "spi_util.h"
+#include "verdict.h"
+
+/* In the order in which they are shown; deleted rows are none of the batch */
+static const char *const changes[] = {
+	"inserted", "updated", "unchanged", "deleted", "stale", "quarantined", "dropped", "unfit"
+};
+
+#define DELETED		3
+#define STALE		4
+
+/* What the statements add up */
+typedef struct Measure
+{
+	StringInfoData counts;
+	StringInfoData samples;
+} Measure;
+
+static void
+begin_measure(Measure *measure)
+{
+	initStringInfo(&measure->counts);
+	initStringInfo(&measure->samples);
+}
+
+/* One count more, of rows for which the condition holds, and a sample of them or NULL */
+static void
+add_measure(Measure *measure, const char *condition, const char *sample)
+{
+	const char *separator = measure->counts.len > 0 ? ", " : "";
+
+	appendStringInfo(&measure->counts, "%spg_catalog.count(*) FILTER (WHERE %s)", separator, condition);
+	if (sample)
+		appendStringInfo(&measure->samples, "%s%s FILTER (WHERE %s)", separator, sample, condition);
+	else
+		appendStringInfo(&measure->samples, "%sNULL", separator);
+}
+
+/* As arrays, since a SELECT has no more than 1664 columns, and a table may have as many */
+static void
+measure(const Measure *measure, const char *from)
+{
+	dq_execute(psprintf("SELECT ARRAY[%s]::pg_catalog.int8[], ARRAY[%s]::pg_catalog.jsonb[] FROM %s",
+						measure->counts.data, measure->samples.data, from),
+			   0, NULL, NULL, NULL, true);
+}
+
+/* An array of the last result, copied */
+static Datum *
+result_elements(int column, Oid typid, bool **nulls, int *count)
+{
+	Datum	   *elements;
+	bool		isnull;
+	ArrayType  *array = DatumGetArrayTypePCopy(dq_result_datum(0, column, &isnull));
+	int16		length;
+	bool		by_value;
+	char		align;
+
+	get_typlenbyvalalign(typid, &length, &by_value, &align);
+	deconstruct_array(array, typid, length, by_value, align, &elements, nulls, count);
+	return elements;
+}
+
+/* The rows that the last result fills in, in their order */
+static void
+take_measures(List *rows)
+{
+	bool	   *nulls;
+	int			count;
+	Datum	   *counts = result_elements(1, INT8OID, &nulls, &count);
+	Datum	   *samples = result_elements(2, JSONBOID, &nulls, &count);
+	ListCell   *lc;
+
+	dq_free_result();
+	Assert(count == list_length(rows));
+	foreach(lc, rows)
+	{
+		PreviewRow *row = lfirst(lc);
+		int			i = foreach_current_index(lc);
+
+		row->row_count = DatumGetInt64(counts[i]);
+		row->sample = nulls[i] ? NULL : DatumGetJsonbP(samples[i]);
+	}
+}
+
+static PreviewRow *
+new_row(const char *change, char *column_name)
+{
+	PreviewRow *row = palloc0(sizeof(PreviewRow));
+
+	row->change = change;
+	row->column_name = column_name;
+	return row;
+}
+
+/* A sample of a column: the key, and the value as it is and as it will be */
+static char *
+column_sample(const ColumnMap *map, char *name, int samples)
+{
+	List	   *names = dq_column_names(dq_naming_columns(map));
+	char	   *old = dq_free_name("old", names);
+	char	   *new = dq_free_name("new", names);
+	char	   *sql = dq_sample_sql(names, names, "target", samples);
+
+	/* before the closing parenthesis */
+	sql[strlen(sql) - 1] = '\0';
+	return psprintf("%1$s, %2$s::pg_catalog.text, target.%4$s, %3$s::pg_catalog.text, batch.%4$s)",
+					sql, dq_literal(old), dq_literal(new), quote_identifier(name));
+}
+
+/* What a sample of rows shows that share what becomes of them */
+static char *
+row_sample(const ColumnMap *map, const Outcome *outcome, const char *change, int samples)
+{
+	List	   *naming = dq_column_names(dq_naming_columns(map));
+
+	if (strcmp(change, "unchanged") == 0)
+		return NULL;
+	if (strcmp(change, "inserted") == 0)
+		naming = dq_column_names(dq_shown_columns(map));
+	else if (strcmp(change, "stale") == 0)
+		return map->gate->only_if_newer ?
+			column_sample(map, map->gate->only_if_newer, samples) : NULL;
+	else if (strcmp(change, "updated") != 0 && map->key != NIL)
+		return dq_sample_sql(naming, outcome->staged_key, "batch", samples);
+	return naming == NIL ? NULL : dq_sample_sql(naming, naming, "batch", samples);
+}
+
+/* Count the rows of the batch, and the values that change, in one pass */
+static List *
+count_batch(const ColumnMap *map, const Outcome *outcome, int samples, List **columns)
+{
+	List	   *rows = NIL;
+	Measure		batch;
+	ListCell   *lc;
+
+	begin_measure(&batch);
+	for (int i = 0; i < (int) lengthof(changes); i++)
+	{
+		if (i == DELETED)
+			continue;
+		rows = lappend(rows, new_row(changes[i], NULL));
+		add_measure(&batch, psprintf("outcome.change = %s", dq_literal(changes[i])),
+					row_sample(map, outcome, changes[i], samples));
+	}
+	*columns = NIL;
+	foreach(lc, map->columns)
+	{
+		Column	   *column = lfirst(lc);
+
+		if (!outcome->updates || !dq_is_updated(map, column))
+			continue;
+		*columns = lappend(*columns, new_row("updated", column->name));
+		add_measure(&batch, psprintf("outcome.change = 'updated' AND %s", dq_column_changed_sql(column)),
+					column_sample(map, column->name, samples));
+	}
+	measure(&batch, outcome->rows);
+	take_measures(list_concat_copy(rows, *columns));
+	return rows;
+}
+
+/* Count the rows of the target that go */
+static PreviewRow *
+count_deleted(const ColumnMap *map, const Outcome *outcome, int samples)
+{
+	PreviewRow *row = new_row(changes[DELETED], NULL);
+	List	   *shown = dq_column_names(dq_shown_columns(map));
+	Measure		target;
+
+	if (outcome->deleted == NULL)
+		return row;
+	begin_measure(&target);
+	add_measure(&target, "true", dq_sample_sql(shown, shown, "target", samples));
+	measure(&target, outcome->deleted);
+	take_measures(list_make1(row));
+	return row;
+}
+
+/* What the audited run would do, as rows to be shown */
+static List *
+foresee(Run *run, int samples)
+{
+	const ColumnMap *map = run->map;
+	Outcome    *outcome = dq_outcome(map, dq_moved_sql(run, DQ_QUARANTINE), dq_moved_sql(run, DQ_DROP));
+	List	   *rows;
+	List	   *columns;
+	ListCell   *lc;
+	Identity	saved;
+
+	/* a value is shown to nobody where the gate keeps none */
+	if (!run->gate->samples)
+		samples = 0;
+	dq_assume(&saved, run->gate->run_as, PHASE_AUDIT);
+	dq_pin_batch(run);
+	rows = count_batch(map, outcome, samples, &columns);
+	rows = list_insert_nth(rows, DELETED, count_deleted(map, outcome, samples));
+	dq_resume(&saved);
+
+	/* those that the batch has a later row of are stale as well */
+	((PreviewRow *) list_nth(rows, STALE))->row_count += run->stale;
+	foreach(lc, columns)
+	{
+		if (((PreviewRow *) lfirst(lc))->row_count > 0)
+			rows = lappend(rows, lfirst(lc));
+	}
+	return rows;
+}
+
+/* Whether no row is left to be published, which rejects the batch */
+static bool
+is_emptied(const Run *run, List *rows)
+{
+	int64		left = run->row_count - run->stale;
+	ListCell   *lc;
+
+	foreach(lc, rows)
+	{
+		PreviewRow *row = lfirst(lc);
+
+		if (strcmp(row->change, "quarantined") == 0 || strcmp(row->change, "dropped") == 0)
+			left -= row->row_count;
+	}
+	return run->row_count > 0 && left == 0;
+}
+
+/*
+ * Say what a publish of the batch would do now.  The caller has set what it
+ * knows of the batch, and is connected to SPI.  Returns a list of PreviewRow;
+ * the run knows what its checks have found.
+ */
+List *
+dq_preview(Run *run, Oid staging, Oid target, int samples)
+{
+	DqErrorContext context;
+	List	   *rows;
+
+	run->dry_run = true;
+	dq_check_target(target);
+	dq_push_context(&context, "gate %s", dq_relation_sql(target));
+	dq_prepare_run(run, staging, target);
+	/* unlike an audit, it always reads the target */
+	dq_authorize_run(run->gate, target, run->caller, true);
+
+	PushActiveSnapshot(GetTransactionSnapshot());
+	dq_audit(run);
+	dq_judge_run(run);
+	rows = foresee(run, samples);
+	PopActiveSnapshot();
+	if (dq_moves_rows(run) && is_emptied(run, rows))
+		dq_reject_emptied(run);
+	dq_pop_context(&context);
+	return rows;
+}
