@@ -709,3 +709,27 @@ AS 'MODULE_PATHNAME', 'dq_gate_expect_stable_distribution'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dq_gate.expect_stable_distribution IS
 	'declare that the values of a column are spread as in earlier batches';
+
+CREATE FUNCTION dq_gate.expect_change_rate(
+	target pg_catalog.regclass,
+	max_change_rate pg_catalog.float8 DEFAULT NULL,
+	max_update_rate pg_catalog.float8 DEFAULT NULL,
+	max_delete_rate pg_catalog.float8 DEFAULT NULL,
+	action pg_catalog.text DEFAULT 'block',
+	owner pg_catalog.text DEFAULT NULL,
+	name pg_catalog.text DEFAULT NULL,
+	description pg_catalog.text DEFAULT NULL,
+	nulls pg_catalog.text DEFAULT NULL,
+	filter pg_catalog.text DEFAULT NULL,
+	max_rate pg_catalog.float8 DEFAULT NULL,
+	max_rows pg_catalog.float8 DEFAULT NULL,
+	warn_above pg_catalog.float8 DEFAULT NULL,
+	block_above pg_catalog.float8 DEFAULT NULL,
+	tags pg_catalog.text[] DEFAULT NULL,
+	samples pg_catalog.bool DEFAULT true,
+	severity pg_catalog.text DEFAULT NULL)
+RETURNS pg_catalog.text
+AS 'MODULE_PATHNAME', 'dq_gate_expect_change_rate'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dq_gate.expect_change_rate IS
+	'declare how much of the target a batch may change or delete';

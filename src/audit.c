@@ -27,6 +27,7 @@
 #include "current_batch.h"
 #include "error_context.h"
 #include "kinds/kinds.h"
+#include "outcome.h"
 #include "profile.h"
 #include "row_limits.h"
 #include "spi_util.h"
@@ -521,6 +522,13 @@ new_result(Check *check)
 	return result;
 }
 
+/* Whether the check is about what the other checks have found */
+static bool
+comes_later(const Check *check)
+{
+	return check->metric_of || check->kind->judged_last;
+}
+
 /* Whether the check is still to be measured */
 static bool
 is_open(const CheckResult *result)
@@ -583,7 +591,7 @@ measure_alone(const Audit *audit, CheckResult *result)
 
 	if (check->profile_of && is_open(result))
 		take_profile(audit, result);
-	if (!check->metric_of && (audit->run->row_count > 0 || check->kind->judges_empty) && is_open(result) &&
+	if (!comes_later(check) && (audit->run->row_count > 0 || check->kind->judges_empty) && is_open(result) &&
 		check->kind->evaluation == EVAL_QUERY)
 		run_step(audit, check->judge_sql ? judge_step : query_step, &step, check->name, list_make1(result));
 	/* not the profile itself */
@@ -661,7 +669,7 @@ judge(const Audit *audit)
 		CheckResult *result = lfirst(lc);
 		const CheckKind *kind = result->check->kind;
 
-		if (result->check->unjudged || result->check->broken || result->check->metric_of)
+		if (result->check->unjudged || result->check->broken || comes_later(result->check))
 			continue;
 		if (kind->evaluation == EVAL_STATIC)
 		{
@@ -679,6 +687,34 @@ judge(const Audit *audit)
 			else
 				judge_rows(audit, result);
 		}
+	}
+}
+
+/* The checks that depend on which rows the others move out, which is known now */
+static void
+judge_last(const Audit *audit)
+{
+	Run		   *run = audit->run;
+	char	   *kept = dq_moved_sql(run, DQ_QUARANTINE);
+	char	   *dropped = dq_moved_sql(run, DQ_DROP);
+	ListCell   *lc;
+
+	foreach(lc, run->results)
+	{
+		CheckResult *result = lfirst(lc);
+		QueryStep	step = {audit, result};
+
+		if (!result->check->kind->judged_last || !is_open(result))
+			continue;
+		if (kept || dropped)
+		{
+			result->check->moved_sql = kept && dropped ? psprintf("(%s OR %s)", kept, dropped) :
+				kept ? kept : dropped;
+			result->check->kind->compile(result->check, run->map);
+		}
+		run_step(audit, judge_step, &step, result->check->name, list_make1(result));
+		if (is_open(result))
+			judge_batch(result);
 	}
 }
 
@@ -756,6 +792,7 @@ dq_audit(Run *run)
 	parse_declared(&audit);
 	measure(&audit);
 	judge(&audit);
+	judge_last(&audit);
 	judge_measured(&audit);
 	count_stale(run);
 	dq_resume(&saved);

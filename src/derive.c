@@ -15,6 +15,7 @@
 #include "catalog/pg_type.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/float.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -276,7 +277,7 @@ derive_columns(const ColumnMap *map)
 	return checks;
 }
 
-/* What the gate's mode wants of a batch: every row in its scope or slice */
+/* What the gate's mode wants of a batch: every row in its scope or slice, and not too few */
 static List *
 derive_mode(const ColumnMap *map)
 {
@@ -295,6 +296,13 @@ derive_mode(const ColumnMap *map)
 		scope->params = dq_set_param(NIL, "expression", gate->scope);
 		scope->params = dq_set_param(scope->params, "resolved", gate->scope_of_batch);
 		checks = lappend(checks, scope);
+	}
+	if (gate->max_delete_rate < 1)
+	{
+		Check	   *rate = derive(&dq_kind_change_rate, "delete_rate", NIL, "max_delete_rate of the gate");
+
+		rate->params = dq_set_param(NIL, "max_delete_rate", float8out_internal(gate->max_delete_rate));
+		checks = lappend(checks, rate);
 	}
 	foreach(lc, gate->replace_by)
 	{

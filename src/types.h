@@ -228,6 +228,7 @@ typedef struct CheckKind
 	bool		counts;			/* it finds a number of rows at fault */
 	bool		filters;		/* about all rows, or those that a filter picks */
 	bool		judges_empty;	/* it says something of a batch without rows */
+	bool		judged_last;	/* it asks which rows the others move out */
 	bool		observes_counts;	/* what it observes shows no values */
 	bool		observes_number;	/* what it observes is a number */
 	bool		nulls_fail;		/* what NULL does unless the check says */

@@ -51,6 +51,7 @@ static const CheckKind *const kinds[] = {
 	&dq_kind_volume,
 	&dq_kind_metric,
 	&dq_kind_stable_distribution,
+	&dq_kind_change_rate,
 };
 
 const CheckKind *

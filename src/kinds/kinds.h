@@ -45,6 +45,7 @@ extern const CheckKind dq_kind_series;
 extern const CheckKind dq_kind_volume;
 extern const CheckKind dq_kind_metric;
 extern const CheckKind dq_kind_stable_distribution;
+extern const CheckKind dq_kind_change_rate;
 
 extern const CheckKind *dq_find_kind(const char *name);
 
