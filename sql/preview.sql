@@ -34,7 +34,8 @@ COMMENT ON FUNCTION dq_gate.sample_rows_step(pg_catalog.jsonb, pg_catalog.int4, 
 CREATE AGGREGATE dq_gate.sample_rows(count pg_catalog.int4, VARIADIC pairs "any") (
 	SFUNC = dq_gate.sample_rows_step,
 	STYPE = pg_catalog.jsonb,
+	COMBINEFUNC = pg_catalog.jsonb_concat,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE dq_gate.sample_rows(pg_catalog.int4, VARIADIC "any") IS
-	'so many rows, whichever come first, as names and values';
+	'so many rows, whichever come first, as names and values; each parallel worker keeps as many';

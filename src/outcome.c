@@ -193,7 +193,9 @@ dq_outcome(const ColumnMap *map, const char *quarantined, const char *dropped)
 
 	fate = quote_identifier(fate);
 	outcome->publishable = is_publishable(map);
-	outcome->updates = update && updates_columns(map);
+	if (update && updates_columns(map))
+		outcome->updated = psprintf("%s JOIN %s AS target ON (%s) WHERE batch.%s IS NULL AND (%s)",
+									source, map->target_sql, dq_match_sql(map), fate, update);
 
 	initStringInfo(&sql);
 	appendStringInfoString(&sql, source);
@@ -208,7 +210,7 @@ dq_outcome(const ColumnMap *map, const char *quarantined, const char *dropped)
 						 quote_identifier(((Column *) linitial(map->key))->name));
 		if (stale)
 			appendStringInfo(&sql, " WHEN %s THEN 'stale'", stale);
-		if (outcome->updates)
+		if (outcome->updated)
 			appendStringInfo(&sql, " WHEN %s THEN 'updated'", update);
 		appendStringInfoString(&sql, " ELSE 'unchanged'");
 	}
@@ -249,22 +251,36 @@ dq_naming_columns(const ColumnMap *map)
 	return map->key == NIL ? dq_shown_columns(map) : list_truncate(list_copy(map->key), MAX_SHOWN);
 }
 
+/* Columns as an alias has them */
+List *
+dq_qualified(List *names, const char *alias)
+{
+	List	   *values = NIL;
+	ListCell   *lc;
+
+	foreach(lc, names)
+		values = lappend(values, psprintf("%s.%s", alias, quote_identifier(lfirst(lc))));
+	return values;
+}
+
 /*
- * An aggregate that keeps some rows as jsonb, with these names and values, the
- * values qualified by an alias.
+ * Some of the rows for which the condition holds, as an array of objects with
+ * these names and values; NULL where there are none.  Each parallel worker may
+ * keep as many.
  */
 char *
-dq_sample_sql(List *names, List *values, const char *alias, int samples)
+dq_sample_sql(List *names, List *values, int samples, const char *condition)
 {
 	StringInfoData sql;
 	ListCell   *nc;
 	ListCell   *vc;
 
+	if (samples <= 0 || names == NIL)
+		return "NULL::pg_catalog.jsonb";
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "dq_gate.sample_rows(%d", samples);
+	appendStringInfo(&sql, "pg_catalog.jsonb_path_query_array(dq_gate.sample_rows(%d", samples);
 	forboth(nc, names, vc, values)
-		appendStringInfo(&sql, ", %s::pg_catalog.text, %s.%s", dq_literal(lfirst(nc)), alias,
-						 quote_identifier(lfirst(vc)));
-	appendStringInfoChar(&sql, ')');
+		appendStringInfo(&sql, ", %s::pg_catalog.text, %s", dq_literal(lfirst(nc)), (char *) lfirst(vc));
+	appendStringInfo(&sql, ") FILTER (WHERE %s), '$[0 to %d]')", condition, samples - 1);
 	return sql.data;
 }

@@ -8,16 +8,16 @@
 
 #include "types.h"
 
+/* To be put behind FROM; a row of the target has the alias "target", one of the batch "batch" */
 typedef struct Outcome
 {
-	char	   *rows;			/* FROM: each row of the batch as "batch", with
-								 * the row of the target that it matches as
-								 * "target", and outcome.change */
-	char	   *deleted;		/* FROM and WHERE: rows of the target that go, as
-								 * "target"; NULL where none does */
-	bool		updates;		/* rows of the target may change */
+	char	   *rows;			/* each row of the batch, with that of the target
+								 * that it matches, and outcome.change */
+	char	   *updated;		/* of these only the updated ones; NULL: none */
+	char	   *deleted;		/* rows of the target that go; NULL: none */
 	bool		publishable;	/* false: a column cannot be converted at all */
-	List	   *staged_key;		/* of char *: the key in rows, as it is staged */
+	List	   *staged_key;		/* of char *: columns of "batch", the key as it is
+								 * staged */
 } Outcome;
 
 extern List *dq_row_results(const Run *run);
@@ -25,6 +25,7 @@ extern char *dq_moved_sql(const Run *run, DqAction action);
 extern Outcome *dq_outcome(const ColumnMap *map, const char *quarantined, const char *dropped);
 extern List *dq_shown_columns(const ColumnMap *map);
 extern List *dq_naming_columns(const ColumnMap *map);
-extern char *dq_sample_sql(List *names, List *values, const char *alias, int samples);
+extern List *dq_qualified(List *names, const char *alias);
+extern char *dq_sample_sql(List *names, List *values, int samples, const char *condition);
 
 #endif							/* DQ_GATE_OUTCOME_H */

@@ -48,17 +48,15 @@ begin_measure(Measure *measure)
 	initStringInfo(&measure->samples);
 }
 
-/* One count more, of rows for which the condition holds, and a sample of them or NULL */
+/* One count more, of rows for which the condition holds, and a sample of them with these values */
 static void
-add_measure(Measure *measure, const char *condition, const char *sample)
+add_measure(Measure *measure, const char *condition, List *names, List *values, int samples)
 {
 	const char *separator = measure->counts.len > 0 ? ", " : "";
 
 	appendStringInfo(&measure->counts, "%spg_catalog.count(*) FILTER (WHERE %s)", separator, condition);
-	if (sample)
-		appendStringInfo(&measure->samples, "%s%s FILTER (WHERE %s)", separator, sample, condition);
-	else
-		appendStringInfo(&measure->samples, "%sNULL", separator);
+	appendStringInfo(&measure->samples, "%s%s", separator,
+					 dq_sample_sql(names, values, samples, condition));
 }
 
 /* As arrays, since a SELECT has no more than 1664 columns, and a table may have as many */
@@ -118,37 +116,45 @@ new_row(const char *change, char *column_name)
 	return row;
 }
 
-/* A sample of a column: the key, and the value as it is and as it will be */
-static char *
-column_sample(const ColumnMap *map, char *name, int samples)
+/* A sample of a column shows the key, and the value as it is and as it comes */
+static void
+add_column(Measure *measure, const ColumnMap *map, char *name, const char *condition, int samples)
 {
 	List	   *names = dq_column_names(dq_naming_columns(map));
-	char	   *old = dq_free_name("old", names);
-	char	   *new = dq_free_name("new", names);
-	char	   *sql = dq_sample_sql(names, names, "target", samples);
+	List	   *values = dq_qualified(names, "target");
+	List	   *column = list_make1(name);
 
-	/* before the closing parenthesis */
-	sql[strlen(sql) - 1] = '\0';
-	return psprintf("%1$s, %2$s::pg_catalog.text, target.%4$s, %3$s::pg_catalog.text, batch.%4$s)",
-					sql, dq_literal(old), dq_literal(new), quote_identifier(name));
+	names = lappend(names, dq_free_name("old", names));
+	names = lappend(names, dq_free_name("new", names));
+	values = list_concat(values, dq_qualified(column, "target"));
+	values = list_concat(values, dq_qualified(column, "batch"));
+	add_measure(measure, condition, names, values, samples);
 }
 
-/* What a sample of rows shows that share what becomes of them */
-static char *
-row_sample(const ColumnMap *map, const Outcome *outcome, const char *change, int samples)
+/* Rows of the batch that share what becomes of them */
+static void
+add_rows(Measure *measure, const ColumnMap *map, const Outcome *outcome, const char *change,
+		 int samples)
 {
-	List	   *naming = dq_column_names(dq_naming_columns(map));
+	char	   *condition = psprintf("outcome.change = %s", dq_literal(change));
+	List	   *names = dq_column_names(dq_naming_columns(map));
+	List	   *values = dq_qualified(names, "batch");
 
-	if (strcmp(change, "unchanged") == 0)
-		return NULL;
-	if (strcmp(change, "inserted") == 0)
-		naming = dq_column_names(dq_shown_columns(map));
-	else if (strcmp(change, "stale") == 0)
-		return map->gate->only_if_newer ?
-			column_sample(map, map->gate->only_if_newer, samples) : NULL;
+	if (strcmp(change, "stale") == 0 && map->gate->only_if_newer)
+	{
+		add_column(measure, map, map->gate->only_if_newer, condition, samples);
+		return;
+	}
+	if (strcmp(change, "unchanged") == 0 || strcmp(change, "stale") == 0)
+		samples = 0;
+	else if (strcmp(change, "inserted") == 0)
+	{
+		names = dq_column_names(dq_shown_columns(map));
+		values = dq_qualified(names, "batch");
+	}
 	else if (strcmp(change, "updated") != 0 && map->key != NIL)
-		return dq_sample_sql(naming, outcome->staged_key, "batch", samples);
-	return naming == NIL ? NULL : dq_sample_sql(naming, naming, "batch", samples);
+		values = dq_qualified(outcome->staged_key, "batch");
+	add_measure(measure, condition, names, values, samples);
 }
 
 /* Count the rows of the batch, and the values that change, in one pass */
@@ -165,19 +171,18 @@ count_batch(const ColumnMap *map, const Outcome *outcome, int samples, List **co
 		if (i == DELETED)
 			continue;
 		rows = lappend(rows, new_row(changes[i], NULL));
-		add_measure(&batch, psprintf("outcome.change = %s", dq_literal(changes[i])),
-					row_sample(map, outcome, changes[i], samples));
+		add_rows(&batch, map, outcome, changes[i], samples);
 	}
 	*columns = NIL;
 	foreach(lc, map->columns)
 	{
 		Column	   *column = lfirst(lc);
 
-		if (!outcome->updates || !dq_is_updated(map, column))
+		if (!outcome->updated || !dq_is_updated(map, column))
 			continue;
 		*columns = lappend(*columns, new_row("updated", column->name));
-		add_measure(&batch, psprintf("outcome.change = 'updated' AND %s", dq_column_changed_sql(column)),
-					column_sample(map, column->name, samples));
+		add_column(&batch, map, column->name,
+				   psprintf("outcome.change = 'updated' AND %s", dq_column_changed_sql(column)), samples);
 	}
 	measure(&batch, outcome->rows);
 	take_measures(list_concat_copy(rows, *columns));
@@ -195,7 +200,7 @@ count_deleted(const ColumnMap *map, const Outcome *outcome, int samples)
 	if (outcome->deleted == NULL)
 		return row;
 	begin_measure(&target);
-	add_measure(&target, "true", dq_sample_sql(shown, shown, "target", samples));
+	add_measure(&target, "true", shown, dq_qualified(shown, "target"), samples);
 	measure(&target, outcome->deleted);
 	take_measures(list_make1(row));
 	return row;

@@ -24,10 +24,12 @@ static const struct
 	const char *name;
 	const char *words;
 	const char *count;
+	bool		updates;
+	bool		deletes;
 }			limits[] = {
-	{"max_change_rate", "updated or deleted", "c.updated + c.deleted"},
-	{"max_update_rate", "updated", "c.updated"},
-	{"max_delete_rate", "deleted", "c.deleted"},
+	{"max_change_rate", "updated or deleted", "c.updated + c.deleted", true, true},
+	{"max_update_rate", "updated", "c.updated", true, false},
+	{"max_delete_rate", "deleted", "c.deleted", false, true},
 };
 
 /* A rate in percent, for people: all its digits */
@@ -44,30 +46,30 @@ base_sql(const ColumnMap *map)
 	const Gate *gate = map->gate;
 	bool		scoped = gate->mode == DQ_SYNC && gate->scope;
 
-	return psprintf("(SELECT pg_catalog.count(*) FROM %s AS target%s%s)", map->target_sql,
+	return psprintf("SELECT pg_catalog.count(*) FROM %s AS target%s%s", map->target_sql,
 					scoped ? " WHERE " : "", scoped ? gate->scope_of_target : "");
 }
 
-/* The number and a sample of the rows that change, and of those that go */
+/* The number and a sample of the rows that change, and of those that go, as far as they are asked for */
 static char *
-changes_sql(const Check *check, const ColumnMap *map)
+changes_sql(const Check *check, const ColumnMap *map, bool updates, bool deletes)
 {
 	List	   *naming = dq_column_names(dq_naming_columns(map));
 	int			samples = check->no_samples ? 0 : DQ_SAMPLE_ROWS;
 	Outcome    *outcome = dq_outcome(map, check->moved_sql, NULL);
+	char	   *sample = dq_sample_sql(naming, dq_qualified(naming, "target"), samples, "true");
 	char	   *updated = "SELECT 0, NULL::pg_catalog.jsonb";
 	char	   *deleted = updated;
 
-	if (outcome->updates)
-		updated = psprintf("SELECT pg_catalog.count(*), %s FROM %s WHERE outcome.change = 'updated'",
-						   dq_sample_sql(naming, naming, "target", samples), outcome->rows);
-	if (outcome->deleted)
-		deleted = psprintf("SELECT pg_catalog.count(*), %s FROM %s",
-						   dq_sample_sql(naming, naming, "target", samples), outcome->deleted);
-	return psprintf("(SELECT u.rows, d.rows, %s, pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object("
+	if (updates && outcome->updated)
+		updated = psprintf("SELECT pg_catalog.count(*), %s FROM %s", sample, outcome->updated);
+	if (deletes && outcome->deleted)
+		deleted = psprintf("SELECT pg_catalog.count(*), %s FROM %s", sample, outcome->deleted);
+	return psprintf("(SELECT u.rows, d.rows, b.rows, pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object("
 					"'updated', u.sample, 'deleted', d.sample))"
-					" FROM (%s) AS u (rows, sample), (%s) AS d (rows, sample)) AS c (updated, deleted, base, sample)",
-					base_sql(map), updated, deleted);
+					" FROM (%s) AS u (rows, sample), (%s) AS d (rows, sample), (%s) AS b (rows)"
+					") AS c (updated, deleted, base, sample)",
+					updated, deleted, base_sql(map));
 }
 
 /* Whether the batch can be brought into the target at all */
@@ -97,7 +99,10 @@ rate_sql(const char *count)
 static void
 change_rate_compile(Check *check, const ColumnMap *map)
 {
+	bool		updates = false;
+	bool		deletes = false;
 	char	   *rate = NULL;
+	char	   *counts;
 	StringInfoData words;
 	StringInfoData exceeded;
 	StringInfoData found;
@@ -119,6 +124,8 @@ change_rate_compile(Check *check, const ColumnMap *map)
 		appendStringInfo(&found, "%spg_catalog.trim_scale(pg_catalog.round((%s)::pg_catalog.numeric * 100, 4)) || %s",
 						 found.len > 0 ? " || '; ' || " : "", share,
 						 dq_literal(psprintf("%% %s, at most %s", limits[i].words, percent_words(limit))));
+		updates |= limits[i].updates;
+		deletes |= limits[i].deletes;
 		/* the number of the check: the first of them */
 		if (rate == NULL)
 			rate = share;
@@ -130,13 +137,17 @@ change_rate_compile(Check *check, const ColumnMap *map)
 	if (!OidIsValid(map->staging) || !is_publishable(check, map))
 		return;
 
+	counts = updates && deletes ? "update %s and delete %s" : updates ? "update %s" : "delete %s";
 	check->judge_sql = psprintf("SELECT %1$s,"
-								" pg_catalog.format('%%s: %%s to update, %%s to delete of %%s row%%s',"
-								" pg_catalog.trim_scale(pg_catalog.round((%2$s)::pg_catalog.numeric, 6)), c.updated, c.deleted, c.base, %5$s),"
-								" pg_catalog.format('would update %%s and delete %%s of %%s row%%s: %%s', c.updated, c.deleted, c.base, %5$s, %3$s),"
+								" pg_catalog.format('%%s: to %6$s of %%s row%%s',"
+								" pg_catalog.trim_scale(pg_catalog.round((%2$s)::pg_catalog.numeric, 6)), %7$s, c.base, %5$s),"
+								" pg_catalog.format('would %6$s of %%s row%%s: %%s', %7$s, c.base, %5$s, %3$s),"
 								" NULLIF(c.sample, '{}') FROM %4$s",
-								exceeded.data, rate, found.data, changes_sql(check, map),
-								"CASE WHEN c.base = 1 THEN '' ELSE 's' END");
+								exceeded.data, rate, found.data,
+								changes_sql(check, map, updates, deletes),
+								"CASE WHEN c.base = 1 THEN '' ELSE 's' END", counts,
+								updates && deletes ? "c.updated, c.deleted" :
+								updates ? "c.updated" : "c.deleted");
 }
 
 const CheckKind dq_kind_change_rate = {
