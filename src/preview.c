@@ -3,15 +3,14 @@
  *		What a publish would do, said and not done.
  *
  * The batch is audited, since its checks say which rows are moved out of it,
- * and then joined once with the target.  Rows are counted where they are read
+ * and then joined with the target, once.  Rows are counted where they are read
  * and not kept; all statements see one snapshot.  Nothing is logged.
  */
 #include "postgres.h"
 
-#include "catalog/pg_type.h"
-#include "utils/array.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "utils/jsonb.h"
 #include "utils/snapmgr.h"
 
 #include "audit.h"
@@ -34,76 +33,58 @@ static const char *const changes[] = {
 #define DELETED		3
 #define STALE		4
 
-/* What the statements add up */
-typedef struct Measure
-{
-	StringInfoData counts;
-	StringInfoData samples;
-} Measure;
+/*
+ * The columns that are counted in one pass: an aggregate reads no more than
+ * 1664, and each of them is there twice, as it is and as it would be.
+ */
+#define COLUMNS_PER_PASS	400
 
-static void
-begin_measure(Measure *measure)
+/* What one pass adds up, and the rows that it is for */
+typedef struct Pass
 {
-	initStringInfo(&measure->counts);
-	initStringInfo(&measure->samples);
+	StringInfoData sql;
+	List	   *rows;
+} Pass;
+
+static Pass *
+new_pass(void)
+{
+	Pass	   *pass = palloc0(sizeof(Pass));
+
+	initStringInfo(&pass->sql);
+	return pass;
 }
 
-/* One count more, of rows for which the condition holds, and a sample of them with these values */
+/* Count the rows for which the condition holds, and take a sample of them with these values */
 static void
-add_measure(Measure *measure, const char *condition, List *names, List *values, int samples)
+add_count(Pass *pass, PreviewRow *row, const char *condition, List *names, List *values,
+		  int samples)
 {
-	const char *separator = measure->counts.len > 0 ? ", " : "";
-
-	appendStringInfo(&measure->counts, "%spg_catalog.count(*) FILTER (WHERE %s)", separator, condition);
-	appendStringInfo(&measure->samples, "%s%s", separator,
+	appendStringInfo(&pass->sql, "%spg_catalog.count(*) FILTER (WHERE %s), %s",
+					 pass->rows == NIL ? "" : ", ", condition,
 					 dq_sample_sql(names, values, samples, condition));
+	pass->rows = lappend(pass->rows, row);
 }
 
-/* As arrays, since a SELECT has no more than 1664 columns, and a table may have as many */
 static void
-measure(const Measure *measure, const char *from)
+run_pass(const Pass *pass, const char *from)
 {
-	dq_execute(psprintf("SELECT ARRAY[%s]::pg_catalog.int8[], ARRAY[%s]::pg_catalog.jsonb[] FROM %s",
-						measure->counts.data, measure->samples.data, from),
-			   0, NULL, NULL, NULL, true);
-}
-
-/* An array of the last result, copied */
-static Datum *
-result_elements(int column, Oid typid, bool **nulls, int *count)
-{
-	Datum	   *elements;
-	bool		isnull;
-	ArrayType  *array = DatumGetArrayTypePCopy(dq_result_datum(0, column, &isnull));
-	int16		length;
-	bool		by_value;
-	char		align;
-
-	get_typlenbyvalalign(typid, &length, &by_value, &align);
-	deconstruct_array(array, typid, length, by_value, align, &elements, nulls, count);
-	return elements;
-}
-
-/* The rows that the last result fills in, in their order */
-static void
-take_measures(List *rows)
-{
-	bool	   *nulls;
-	int			count;
-	Datum	   *counts = result_elements(1, INT8OID, &nulls, &count);
-	Datum	   *samples = result_elements(2, JSONBOID, &nulls, &count);
+	int			column = 1;
 	ListCell   *lc;
 
-	dq_free_result();
-	Assert(count == list_length(rows));
-	foreach(lc, rows)
+	CHECK_FOR_INTERRUPTS();
+	dq_execute(psprintf("SELECT %s FROM %s", pass->sql.data, from), 0, NULL, NULL, NULL, true);
+	foreach(lc, pass->rows)
 	{
 		PreviewRow *row = lfirst(lc);
-		int			i = foreach_current_index(lc);
+		bool		isnull;
+		Datum		sample;
 
-		row->row_count = DatumGetInt64(counts[i]);
-		row->sample = nulls[i] ? NULL : DatumGetJsonbP(samples[i]);
+		row->row_count = dq_result_int64(0, column++, 0);
+		sample = dq_result_datum(0, column++, &isnull);
+		row->sample = isnull ? NULL : DatumGetJsonbPCopy(sample);
 	}
+	dq_free_result();
 }
 
 static PreviewRow *
@@ -118,7 +99,8 @@ new_row(const char *change, char *column_name)
 
 /* A sample of a column shows the key, and the value as it is and as it comes */
 static void
-add_column(Measure *measure, const ColumnMap *map, char *name, const char *condition, int samples)
+add_column(Pass *pass, PreviewRow *row, const ColumnMap *map, char *name, const char *condition,
+		   int samples)
 {
 	List	   *names = dq_column_names(dq_naming_columns(map));
 	List	   *values = dq_qualified(names, "target");
@@ -128,21 +110,21 @@ add_column(Measure *measure, const ColumnMap *map, char *name, const char *condi
 	names = lappend(names, dq_free_name("new", names));
 	values = list_concat(values, dq_qualified(column, "target"));
 	values = list_concat(values, dq_qualified(column, "batch"));
-	add_measure(measure, condition, names, values, samples);
+	add_count(pass, row, condition, names, values, samples);
 }
 
 /* Rows of the batch that share what becomes of them */
 static void
-add_rows(Measure *measure, const ColumnMap *map, const Outcome *outcome, const char *change,
-		 int samples)
+add_rows(Pass *pass, PreviewRow *row, const ColumnMap *map, const Outcome *outcome, int samples)
 {
+	const char *change = row->change;
 	char	   *condition = psprintf("outcome.change = %s", dq_literal(change));
 	List	   *names = dq_column_names(dq_naming_columns(map));
 	List	   *values = dq_qualified(names, "batch");
 
 	if (strcmp(change, "stale") == 0 && map->gate->only_if_newer)
 	{
-		add_column(measure, map, map->gate->only_if_newer, condition, samples);
+		add_column(pass, row, map, map->gate->only_if_newer, condition, samples);
 		return;
 	}
 	if (strcmp(change, "unchanged") == 0 || strcmp(change, "stale") == 0)
@@ -154,24 +136,23 @@ add_rows(Measure *measure, const ColumnMap *map, const Outcome *outcome, const c
 	}
 	else if (strcmp(change, "updated") != 0 && map->key != NIL)
 		values = dq_qualified(outcome->staged_key, "batch");
-	add_measure(measure, condition, names, values, samples);
+	add_count(pass, row, condition, names, values, samples);
 }
 
-/* Count the rows of the batch, and the values that change, in one pass */
+/* Count the rows of the batch, and the values that change */
 static List *
 count_batch(const ColumnMap *map, const Outcome *outcome, int samples, List **columns)
 {
 	List	   *rows = NIL;
-	Measure		batch;
+	Pass	   *pass = new_pass();
 	ListCell   *lc;
 
-	begin_measure(&batch);
 	for (int i = 0; i < (int) lengthof(changes); i++)
 	{
 		if (i == DELETED)
 			continue;
 		rows = lappend(rows, new_row(changes[i], NULL));
-		add_rows(&batch, map, outcome, changes[i], samples);
+		add_rows(pass, llast(rows), map, outcome, samples);
 	}
 	*columns = NIL;
 	foreach(lc, map->columns)
@@ -180,12 +161,16 @@ count_batch(const ColumnMap *map, const Outcome *outcome, int samples, List **co
 
 		if (!outcome->updated || !dq_is_updated(map, column))
 			continue;
+		if (list_length(pass->rows) >= COLUMNS_PER_PASS)
+		{
+			run_pass(pass, outcome->rows);
+			pass = new_pass();
+		}
 		*columns = lappend(*columns, new_row("updated", column->name));
-		add_column(&batch, map, column->name,
+		add_column(pass, llast(*columns), map, column->name,
 				   psprintf("outcome.change = 'updated' AND %s", dq_column_changed_sql(column)), samples);
 	}
-	measure(&batch, outcome->rows);
-	take_measures(list_concat_copy(rows, *columns));
+	run_pass(pass, outcome->rows);
 	return rows;
 }
 
@@ -195,14 +180,12 @@ count_deleted(const ColumnMap *map, const Outcome *outcome, int samples)
 {
 	PreviewRow *row = new_row(changes[DELETED], NULL);
 	List	   *shown = dq_column_names(dq_shown_columns(map));
-	Measure		target;
+	Pass	   *pass = new_pass();
 
 	if (outcome->deleted == NULL)
 		return row;
-	begin_measure(&target);
-	add_measure(&target, "true", shown, dq_qualified(shown, "target"), samples);
-	measure(&target, outcome->deleted);
-	take_measures(list_make1(row));
+	add_count(pass, row, "true", shown, dq_qualified(shown, "target"), samples);
+	run_pass(pass, outcome->deleted);
 	return row;
 }
 
