@@ -1,7 +1,7 @@
 -- a check of every kind on a year of real data, each finding compared with SQL written by hand
 \ir include/helpers.sql
 SET timezone = 'America/New_York';
-SELECT plan(45);
+SELECT plan(48);
 
 CREATE TABLE airports (faa text PRIMARY KEY, name text NOT NULL, lat float8, lon float8, alt int, tz int, dst text, tzone text);
 CREATE TABLE planes (tailnum text PRIMARY KEY, year int, type text, manufacturer text, model text, engines int,
@@ -61,6 +61,7 @@ SELECT dq_gate.expect_control_totals('planes', ARRAY['seats'], 'SELECT row_count
 SELECT dq_gate.expect_reconciled('planes', 'fleet', sums => ARRAY['seats'], action => 'warn');
 SELECT dq_gate.expect_series('weather', 'time_hour', '1 hour', by_columns => ARRAY['origin'], action => 'warn');
 SELECT dq_gate.expect_query('weather', 'short_days', 'SELECT year, month, day, count(*) FROM weather_staging GROUP BY 1, 2, 3 HAVING count(*) < 72', action => 'warn');
+SELECT dq_gate.expect_change_rate('planes', 0.25, action => 'warn');
 SELECT dq_gate.expect_volume('weather', 0.85, NULL, history => 3, min_history => 3);
 SELECT dq_gate.expect_stable_distribution('planes', 'engine');
 SELECT dq_gate.expect_metric('planes', 'avg(seats)', 'zscore', action => 'warn', name => 'usual_seats');
@@ -136,4 +137,14 @@ SELECT is((SELECT count(DISTINCT check_name) FROM dq_gate.results r WHERE origin
 UPDATE manifest SET batch = 'fleet, again';
 SELECT is(outcome(dq_gate.publish('planes_staging', 'planes', 'fleet, again')), 'published 3322: 3309 unchanged, 13 quarantined', 'the planes again');
 SELECT is(outcome(dq_gate.publish('weather_staging', 'weather', as_of => '2013-12-20')), 'published 26115: 5337 unchanged, 20778 dropped', 'the weather again');
+
+-- and what would be new is known beforehand
+UPDATE planes_staging SET year = NULL, seats = seats + 20 WHERE manufacturer = 'BOEING';
+SELECT is((SELECT message FROM dq_gate.results_of((dq_gate.audit('planes_staging', 'planes', 'fleet', totals => NULL)).run_id) WHERE check_type = 'change_rate'),
+	(SELECT format('would update %s and delete 0 of 3309 rows: %s%% updated or deleted, at most 25%%', count(*), trim_scale(round(count(*) / 33.09, 4))) FROM planes WHERE manufacturer = 'BOEING' AND seats + 20 < 400), 'change_rate');
+SELECT results_eq($$ SELECT change, column_name, row_count FROM dq_gate.preview('planes_staging', 'planes', 'fleet') WHERE row_count > 0 $$,
+	$$ SELECT 'updated', NULL, count(*) FROM planes WHERE manufacturer = 'BOEING' AND seats + 20 < 400 UNION ALL SELECT 'unchanged', NULL, count(*) FROM planes WHERE manufacturer <> 'BOEING'
+		UNION ALL SELECT 'quarantined', NULL, count(*) FROM planes_staging WHERE seats >= 400 UNION ALL SELECT 'updated', 'year', count(year) FROM planes WHERE manufacturer = 'BOEING' AND seats + 20 < 400
+		UNION ALL SELECT 'updated', 'seats', count(*) FROM planes WHERE manufacturer = 'BOEING' AND seats + 20 < 400 $$, 'preview');
+SELECT results_eq($$ SELECT change, row_count FROM dq_gate.preview('weather_staging', 'weather', as_of => '2013-12-20') WHERE row_count > 0 $$, $$ VALUES ('unchanged', 5337::bigint), ('dropped', 20778) $$, 'of the weather as well');
 SELECT finish();
