@@ -255,7 +255,7 @@ sub check_reference
 SELECT concat_ws('|', proname, pg_get_function_arguments(oid), pg_get_function_result(oid))
 FROM pg_proc
 WHERE pronamespace = 'dq_gate'::regnamespace AND prorettype <> 'event_trigger'::regtype
-AND proname NOT IN ('fits', 'try_cast')
+AND proname NOT IN ('fits', 'try_cast', 'sample_rows', 'sample_rows_step')
 ORDER BY proname
 END
 	foreach my $routine (@routines)
@@ -277,7 +277,7 @@ WHERE relnamespace = 'dq_gate'::regnamespace AND relkind IN ('r', 'v', 'c') AND 
 UNION ALL
 SELECT proname || '|' || name
 FROM pg_proc, unnest(proargnames, proargmodes) AS argument (name, mode)
-WHERE pronamespace = 'dq_gate'::regnamespace AND proname IN ('checks_of', 'import_gate', 'audit_table', 'constraint_ddl', 'overdue', 'suggest_checks', 'calibrate') AND mode = 'o'
+WHERE pronamespace = 'dq_gate'::regnamespace AND proname IN ('preview', 'checks_of', 'import_gate', 'audit_table', 'constraint_ddl', 'overdue', 'suggest_checks', 'calibrate') AND mode = 'o'
 END
 	my @missing = grep {
 		my ($name, $column) = split /\|/;
