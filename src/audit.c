@@ -706,12 +706,9 @@ judge_last(const Audit *audit)
 
 		if (!result->check->kind->judged_last || !is_open(result))
 			continue;
-		if (kept || dropped)
-		{
-			result->check->moved_sql = kept && dropped ? psprintf("(%s OR %s)", kept, dropped) :
-				kept ? kept : dropped;
-			result->check->kind->compile(result->check, run->map);
-		}
+		result->check->moved_sql = kept && dropped ? psprintf("(%s OR %s)", kept, dropped) :
+			kept ? kept : dropped ? dropped : "false";
+		result->check->kind->compile(result->check, run->map);
 		run_step(audit, judge_step, &step, result->check->name, list_make1(result));
 		if (is_open(result))
 			judge_batch(result);

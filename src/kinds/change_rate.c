@@ -136,6 +136,9 @@ change_rate_compile(Check *check, const ColumnMap *map)
 	check->reads_target = dq_mode_updates(map->gate) || dq_mode_deletes(map->gate);
 	if (!OidIsValid(map->staging) || !is_publishable(check, map))
 		return;
+	/* only in a run is it known that key and settings go with the columns, and which rows are moved out */
+	if (check->moved_sql == NULL)
+		return;
 
 	counts = updates && deletes ? "update %s and delete %s" : updates ? "update %s" : "delete %s";
 	check->judge_sql = psprintf("SELECT %1$s,"

@@ -1,6 +1,6 @@
 -- expect_change_rate: how much of the target a batch may change or delete, and max_delete_rate of a gate
 \ir include/helpers.sql
-SELECT plan(74);
+SELECT plan(77);
 
 CREATE TABLE t (id int PRIMARY KEY, v int, n numeric);
 CREATE TABLE s (id int, v int, n numeric);
@@ -168,6 +168,16 @@ SELECT dq_gate.create_gate('theirs', run_as => 'dq_loader'), dq_gate.expect_chan
 GRANT SELECT ON theirs_s TO dq_loader;
 SELECT dq_gate.audit('theirs_s', 'theirs') \g /dev/null
 SELECT matches((SELECT status || ' ' || message FROM dq_gate.results_of(last_run()) WHERE check_name = 'change_rate'), '^error could not be evaluated: permission denied for table theirs', 'one who may not read it cannot tell');
+
+-- looked at while it cannot be run
+CREATE TABLE keyless (a int, at int);
+CREATE TABLE keyless_s (LIKE keyless);
+SELECT dq_gate.expect_change_rate('keyless', 0.1) \g /dev/null
+SELECT is((SELECT rule FROM dq_gate.checks_of('keyless', 'keyless_s') WHERE check_name = 'change_rate'), 'at most 10% updated or deleted of the rows of the target', 'a target without a key');
+SELECT dq_gate.alter_gate('keyless', key => '{a}', only_if_newer => 'at') \g /dev/null
+ALTER TABLE keyless DROP at;
+SELECT is((SELECT count(*) FROM dq_gate.checks_of('keyless', 'keyless_s') WHERE check_name = 'change_rate'), 1::bigint, 'a column of a setting is gone');
+SELECT raises($$ SELECT dq_gate.audit('keyless_s', 'keyless') $$, '42703', '"only_if_newer"', 'which a run refuses');
 
 -- arguments
 SELECT raises($$ SELECT dq_gate.expect_change_rate('t') $$, '22023', 'needs max_change_rate, max_update_rate or max_delete_rate', 'no limit');

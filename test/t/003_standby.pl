@@ -123,6 +123,8 @@ $primary->wait_for_catchup($standby);
 ($status, $out, $err) = psql_c($standby, q{SELECT requeued = quarantined AND requeued > 0 AND dry_run
 	FROM dq_gate.requeue((SELECT max(run_id) FROM dq_quarantine.rate), 'again', dry_run => true)});
 is("$status|$out", '0|t', 'standby: a requeue can be tried');
+($status, $out, $err) = psql_c($standby, q{SELECT sum(row_count) = (SELECT count(*) FROM rate_staging) FROM dq_gate.preview('rate_staging', 'rate') WHERE column_name IS NULL});
+is("$status|$out", '0|t', 'standby: preview works');
 
 # --- promoted
 
