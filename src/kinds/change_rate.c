@@ -65,8 +65,9 @@ changes_sql(const Check *check, const ColumnMap *map, bool updates, bool deletes
 		updated = psprintf("SELECT pg_catalog.count(*), %s FROM %s", sample, outcome->updated);
 	if (deletes && outcome->deleted)
 		deleted = psprintf("SELECT pg_catalog.count(*), %s FROM %s", sample, outcome->deleted);
-	return psprintf("(SELECT u.rows, d.rows, b.rows, pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object("
-					"'updated', u.sample, 'deleted', d.sample))"
+	return psprintf("(SELECT u.rows, d.rows, b.rows,"
+					" CASE WHEN u.sample IS NULL THEN '{}' ELSE pg_catalog.jsonb_build_object('updated', u.sample) END"
+					" || CASE WHEN d.sample IS NULL THEN '{}' ELSE pg_catalog.jsonb_build_object('deleted', d.sample) END"
 					" FROM (%s) AS u (rows, sample), (%s) AS d (rows, sample), (%s) AS b (rows)"
 					") AS c (updated, deleted, base, sample)",
 					updated, deleted, base_sql(map));

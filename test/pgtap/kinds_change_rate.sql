@@ -1,6 +1,6 @@
 -- expect_change_rate: how much of the target a batch may change or delete, and max_delete_rate of a gate
 \ir include/helpers.sql
-SELECT plan(77);
+SELECT plan(78);
 
 CREATE TABLE t (id int PRIMARY KEY, v int, n numeric);
 CREATE TABLE s (id int, v int, n numeric);
@@ -158,6 +158,14 @@ SELECT dq_gate.create_gate('"Odd Schema"."Tab''le"', mode => 'sync', max_delete_
 SELECT dq_gate.audit('"Odd Schema"."St%s"', '"Odd Schema"."Tab''le"') \g /dev/null
 SELECT is(message('change_rate') || '; ' || message('delete_rate'), 'would update 1 and delete 2 of 4 rows: 75% updated or deleted, at most 50%; would delete 2 of 4 rows: 50% deleted, at most 25%', 'odd names');
 SELECT is((SELECT sample -> 'updated' FROM dq_gate.results_of(last_run()) WHERE check_name = 'change_rate'), '[{"a\"b": 1, "select": "x"}]', 'with the whole key');
+
+CREATE TABLE loose (v int, at date);
+CREATE TABLE loose_s (LIKE loose);
+INSERT INTO loose VALUES (NULL, '2024-01-01'), (1, '2024-01-02');
+INSERT INTO loose_s VALUES (1, '2024-01-01');
+SELECT dq_gate.create_gate('loose', mode => 'replace', replace_by => '{at}'), dq_gate.expect_change_rate('loose', 0.4, action => 'warn') \g /dev/null
+SELECT dq_gate.audit('loose_s', 'loose') \g /dev/null
+SELECT is((SELECT sample FROM dq_gate.results_of(last_run()) WHERE check_name = 'change_rate'), '{"deleted": [{"v": null, "at": "2024-01-01"}]}', 'or the row where there is no key');
 
 -- the target is locked before it is read, and it takes the right to read it
 SELECT is((SELECT reads_target FROM dq_gate.checks WHERE target = 't'::regclass AND name = 'change_rate'), true, 'it is known to read the target');
