@@ -153,6 +153,7 @@ CREATE TABLE dq_gate.runs (
 	checks_run	pg_catalog.int4 NOT NULL,
 	checks_failed	pg_catalog.int4 NOT NULL,
 	failures	pg_catalog.text[] NOT NULL DEFAULT '{}',
+	schema_changes	pg_catalog.text[] NOT NULL DEFAULT '{}',
 	error		pg_catalog.text,
 	error_sqlstate	pg_catalog.text,
 	quarantine	pg_catalog.text,
@@ -193,6 +194,8 @@ COMMENT ON COLUMN dq_gate.runs.deleted IS 'rows of the target that went; they ar
 COMMENT ON COLUMN dq_gate.runs.rules_hash IS 'which rules the run was made under: the same hash, the same rules';
 COMMENT ON COLUMN dq_gate.runs.checks_failed IS 'checks that failed or could not be evaluated, whatever their action';
 COMMENT ON COLUMN dq_gate.runs.failures IS 'one text a failed check, its name first';
+COMMENT ON COLUMN dq_gate.runs.schema_changes IS
+	'what was done, or in a dry run would be, about columns that staging and target do not have alike';
 COMMENT ON COLUMN dq_gate.runs.error IS 'why the publish failed, for the verdict failed';
 COMMENT ON COLUMN dq_gate.runs.audit_time IS 'time spent auditing';
 COMMENT ON COLUMN dq_gate.runs.publish_time IS 'time spent publishing or quarantining';

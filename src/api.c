@@ -21,6 +21,7 @@
 #include "columns.h"
 #include "compat.h"
 #include "declare.h"
+#include "drift.h"
 #include "gate.h"
 #include "gate_settings.h"
 #include "plan.h"
@@ -113,6 +114,11 @@ outcome(const Run *run)
 static void
 announce(const Run *run)
 {
+	if (run->published && dq_drift_alters(run->map))
+		ereport(NOTICE,
+				(errmsg("gate %s: batch \"%s\" altered the target (run " INT64_FORMAT "): %s",
+						run->gate->name, run->batch_id, run->run_id,
+						join(run->schema_changes, ", "))));
 	if (run->failures == NIL)
 		return;
 	if (run->run_id == 0)

@@ -379,7 +379,6 @@ sample_sql(const Audit *audit, const Check *check)
 	foreach(lc, names)
 	{
 		Column	   *column = dq_find_column(audit->run->map, lfirst(lc));
-		const char *quoted = quote_identifier(lfirst(lc));
 
 		/* a function call takes 100 arguments */
 		if (column == NULL || !column->staged || shown >= 50)
@@ -389,10 +388,10 @@ sample_sql(const Audit *audit, const Check *check)
 		{
 			case TYPCATEGORY_NUMERIC:
 			case TYPCATEGORY_BOOLEAN:
-				appendStringInfo(&sql, "staged.%s", quoted);
+				appendStringInfoString(&sql, column->staged_sql);
 				break;
 			default:
-				appendStringInfo(&sql, "pg_catalog.left(staged.%s::pg_catalog.text, 100)", quoted);
+				appendStringInfo(&sql, "pg_catalog.left((%s)::pg_catalog.text, 100)", column->staged_sql);
 				break;
 		}
 	}
@@ -425,7 +424,7 @@ judge_rows(const Audit *audit, CheckResult *result)
 	Check	   *check = result->check;
 
 	/* the smallest and the largest value are values */
-	if (check->no_samples && check->observed_sql)
+	if (check->no_samples && check->observed_sql && !check->kind->observes_counts)
 		result->actual = NULL;
 	result->threshold = dq_describe_limits(check);
 	if (check->kind->rows)

@@ -25,6 +25,7 @@
 
 #include "columns.h"
 #include "compat.h"
+#include "drift.h"
 #include "fit.h"
 #include "policy.h"
 #include "spi_util.h"
@@ -56,8 +57,8 @@ dq_column_names(List *columns)
 }
 
 /* A domain over a domain may say NOT NULL at any level */
-static bool
-domain_is_not_null(Oid typid)
+bool
+dq_domain_is_not_null(Oid typid)
 {
 	while (get_typtype(typid) == TYPTYPE_DOMAIN)
 	{
@@ -96,7 +97,7 @@ target_columns(Relation rel)
 		column->typid = att->atttypid;
 		column->typmod = att->atttypmod;
 		column->collid = att->attcollation;
-		column->notnull = att->attnotnull || domain_is_not_null(att->atttypid);
+		column->notnull = att->attnotnull || dq_domain_is_not_null(att->atttypid);
 		column->has_default = att->atthasdef || get_typdefault(att->atttypid) != NULL;
 		column->identity = att->attidentity;
 		column->generated = att->attgenerated;
@@ -126,6 +127,7 @@ match_staging(ColumnMap *map)
 		staged->typmod = att->atttypmod;
 		staged->identity = att->attidentity;
 		staged->generated = att->attgenerated;
+		staged->collid = att->attcollation;
 		map->staged = lappend(map->staged, staged);
 
 		column = dq_find_column(map, staged->name);
@@ -138,7 +140,9 @@ match_staging(ColumnMap *map)
 		column->staged = true;
 		column->staged_typid = att->atttypid;
 		column->staged_typmod = att->atttypmod;
-		dq_choose_fit(column, att->attcollation);
+		column->staged_collid = att->attcollation;
+		column->staged_sql = psprintf("staged.%s", quote_identifier(column->name));
+		dq_choose_fit(column, map->gate->on_rounding == DQ_ROUNDING_ALLOW);
 	}
 	relation_close(rel, NoLock);
 }
@@ -416,6 +420,8 @@ dq_match_columns(const Gate *gate, Oid staging, bool need_key)
 		resolve_given_key(gate, map);
 	examine_indexes(rel, map);
 	relation_close(rel, NoLock);
+	if (OidIsValid(staging) && staging != gate->target)
+		dq_apply_drift(map);
 
 	if (!dq_mode_needs_key(gate) && gate->key == NIL && !key_is_staged(map))
 	{

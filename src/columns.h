@@ -13,6 +13,7 @@
 extern ColumnMap *dq_match_columns(const Gate *gate, Oid staging,
 									bool need_key);
 extern bool dq_index_is_plain_unique(Form_pg_index index, HeapTuple tuple);
+extern bool dq_domain_is_not_null(Oid typid);
 extern Column *dq_find_column(const ColumnMap *map, const char *name);
 extern List *dq_column_names(List *columns);
 extern char *dq_match_sql(const ColumnMap *map);

@@ -14,6 +14,7 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_namespace.h"
+#include "catalog/pg_type.h"
 #include "storage/lock.h"
 #include "storage/proc.h"
 #include "storage/procarray.h"
@@ -27,6 +28,8 @@
 	member_can_set_role((member), (role))
 #define dq_schema_usage(nspid, role) \
 	(object_aclcheck(NamespaceRelationId, (nspid), (role), ACL_USAGE) == ACLCHECK_OK)
+#define dq_type_usage(typid, role) \
+	(object_aclcheck(TypeRelationId, (typid), (role), ACL_USAGE) == ACLCHECK_OK)
 #define DQ_SOFT_INPUT 1
 #else
 #define dq_owns_relation(relid, role) \
@@ -35,6 +38,8 @@
 	is_member_of_role((member), (role))
 #define dq_schema_usage(nspid, role) \
 	(pg_namespace_aclcheck((nspid), (role), ACL_USAGE) == ACLCHECK_OK)
+#define dq_type_usage(typid, role) \
+	(pg_type_aclcheck((typid), (role), ACL_USAGE) == ACLCHECK_OK)
 #endif
 
 #if PG_VERSION_NUM >= 170000

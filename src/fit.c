@@ -19,6 +19,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
+#include "utils/timestamp.h"
 #include "utils/typcache.h"
 
 #include "compat.h"
@@ -62,20 +63,71 @@ integer_bounds(int width)
 		return "-32768 AND 32767";
 	if (width == 4)
 		return "-2147483648 AND 2147483647";
-	/* as numeric, so that a float is not rounded up to the bound */
 	return "'-9223372036854775808'::pg_catalog.numeric AND '9223372036854775807'::pg_catalog.numeric";
 }
 
-/* True for a numeric that numeric(precision, scale) would refuse or round */
-static char *
-numeric_misfit(const char *value, int32 typmod)
+/* The smallest float beyond an integer type; its negative is the least that fits */
+static const char *
+float_bound(int width)
 {
-	int			precision = ((typmod - VARHDRSZ) >> 16) & 0xffff;
-	int			scale = (((typmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024;
+	return width == 2 ? "32768" : width == 4 ? "2147483648" : "9223372036854775808";
+}
 
-	return psprintf("(%1$s <> 'NaN' AND (pg_catalog.round(%1$s, %2$d) <> %1$s"
-					" OR pg_catalog.abs(%1$s) >= '1e%3$d'::pg_catalog.numeric))",
-					value, scale, precision - scale);
+static int
+typmod_precision(int32 typmod)
+{
+	return ((typmod - VARHDRSZ) >> 16) & 0xffff;
+}
+
+static int
+typmod_scale(int32 typmod)
+{
+	return (((typmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024;
+}
+
+/* True for a numeric that numeric(precision, scale) would round */
+static char *
+numeric_rounded(const char *value, int32 typmod)
+{
+	return psprintf("(%1$s <> 'NaN' AND pg_catalog.round(%1$s, %2$d) <> %1$s)",
+					value, typmod_scale(typmod));
+}
+
+/* True for one that it would refuse, also once it is rounded if that is allowed */
+static char *
+numeric_overflow(const char *value, int32 typmod, bool rounding)
+{
+	int			scale = typmod_scale(typmod);
+
+	return psprintf("(%s <> 'NaN' AND pg_catalog.abs(%s) >= '1e%d'::pg_catalog.numeric)", value,
+					rounding ? psprintf("pg_catalog.round(%s, %d)", value, scale) : value,
+					typmod_precision(typmod) - scale);
+}
+
+/*
+ * Whether the type, or that of its elements, rounds what is too precise for
+ * its modifier.  An interval of certain fields cuts.
+ */
+static bool
+type_rounds(Oid typid, int32 typmod)
+{
+	Oid			element = get_element_type(typid);
+
+	if (typmod < 0)
+		return false;
+	switch (OidIsValid(element) ? element : typid)
+	{
+		case NUMERICOID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+		case TIMEOID:
+		case TIMETZOID:
+			return true;
+		case INTERVALOID:
+			return INTERVAL_RANGE(typmod) == INTERVAL_FULL_RANGE;
+		default:
+			return false;
+	}
 }
 
 /* True for a string that is longer than the target allows */
@@ -102,24 +154,54 @@ typmod_widens(Oid typid, int32 from, int32 to)
 	{
 		case VARCHAROID:
 		case BPCHAROID:
+		case VARBITOID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+		case TIMEOID:
+		case TIMETZOID:
 			return from <= to;
 		case NUMERICOID:
-			{
-				int			from_scale = (((from - VARHDRSZ) & 0x7ff) ^ 1024) - 1024;
-				int			to_scale = (((to - VARHDRSZ) & 0x7ff) ^ 1024) - 1024;
-				int			from_digits = (((from - VARHDRSZ) >> 16) & 0xffff) - from_scale;
-				int			to_digits = (((to - VARHDRSZ) >> 16) & 0xffff) - to_scale;
-
-				return from_scale <= to_scale && from_digits <= to_digits;
-			}
+			return typmod_scale(from) <= typmod_scale(to) &&
+				typmod_precision(from) - typmod_scale(from) <= typmod_precision(to) - typmod_scale(to);
 		default:
 			return false;
 	}
 }
 
+/* How many digits an integer type has at most */
+static int
+integer_digits(int width)
+{
+	return width == 2 ? 5 : width == 4 ? 10 : 19;
+}
+
+/*
+ * Whether a type takes all values of another one as they are, and more.  Not
+ * whatever casts implicitly: bigint to float8 drops digits, char(n) to text
+ * blanks.
+ */
+bool
+dq_type_widens(Oid from, int32 from_typmod, Oid to, int32 to_typmod)
+{
+	if (from == to)
+		return from_typmod != to_typmod && typmod_widens(from, from_typmod, to_typmod) &&
+			(from != BPCHAROID || to_typmod >= 0);
+	if (from == VARCHAROID && to == TEXTOID)
+		return from_typmod >= 0;
+	if (from == FLOAT4OID && to == FLOAT8OID)
+		return true;
+	if (integer_width(from) == 0)
+		return false;
+	if (to == NUMERICOID)
+		return to_typmod < 0 ||
+			(typmod_scale(to_typmod) >= 0 &&
+			 typmod_precision(to_typmod) - typmod_scale(to_typmod) >= integer_digits(integer_width(from)));
+	return integer_width(from) < integer_width(to);
+}
+
 /* Give the column a predicate for its misfits, and a value that is safe */
 static void
-fits_some(Column *column, char *misfit, char *value)
+fits_some(Column *column, const char *misfit, const char *value)
 {
 	column->fit = FIT_SOME;
 	column->misfit_sql = psprintf("(%s) IS TRUE", misfit);
@@ -127,12 +209,28 @@ fits_some(Column *column, char *misfit, char *value)
 								 misfit, value);
 }
 
+/*
+ * The same where values may be rounded as well: that is a misfit, or allowed
+ * and then counted.  What does not fit however it is rounded is none of it.
+ */
+static void
+fits_rounded(Column *column, bool allowed, const char *rounded, const char *misfit,
+			 const char *value)
+{
+	fits_some(column, allowed ? misfit : psprintf("%s OR %s", rounded, misfit), value);
+	if (allowed)
+		column->rounded_sql = psprintf("(%s) IS TRUE AND NOT %s", rounded, column->misfit_sql);
+}
+
 /* Let the type's own input function decide about each value */
 static void
-fits_as_input(Column *column, const char *staged, Oid base, int32 typmod)
+fits_as_input(Column *column, const char *staged, Oid base, int32 typmod, bool rounding)
 {
 	char	   *misfit;
-	int32		input_typmod = (base == NUMERICOID) ? -1 : typmod;
+	bool		rounds = rounding && type_rounds(base, typmod);
+	int32		input_typmod = (base == NUMERICOID && !rounds) ? -1 : typmod;
+	char	   *exact = psprintf("dq_gate.try_cast(%s::pg_catalog.text, NULL::%s, -1)",
+								 staged, dq_type_sql(base, -1));
 
 	column->fit = FIT_SOME;
 	column->value_sql = psprintf("dq_gate.try_cast(%s::pg_catalog.text, NULL::%s, %d)",
@@ -141,9 +239,12 @@ fits_as_input(Column *column, const char *staged, Oid base, int32 typmod)
 					  staged, base, input_typmod);
 
 	/* some input functions round or cut without a word */
-	if (base == NUMERICOID && typmod >= 0)
-		misfit = psprintf("%s OR %s", misfit,
-						  numeric_misfit(column->value_sql, typmod));
+	if (rounds)
+		column->rounded_sql = psprintf("(%s <> %s) IS TRUE", column->value_sql, exact);
+	else if (base == NUMERICOID && typmod >= 0)
+		misfit = psprintf("%s OR %s OR %s", misfit,
+						  numeric_rounded(column->value_sql, typmod),
+						  numeric_overflow(column->value_sql, typmod, false));
 	else if (base == DATEOID)
 		misfit = psprintf("%s OR %s::pg_catalog.timestamp <> dq_gate.try_cast(%s::pg_catalog.text, NULL::pg_catalog.timestamp, -1)",
 						  misfit, column->value_sql, staged);
@@ -151,8 +252,7 @@ fits_as_input(Column *column, const char *staged, Oid base, int32 typmod)
 		misfit = psprintf("%s OR pg_catalog.octet_length(%s::pg_catalog.text) >= %d",
 						  misfit, staged, NAMEDATALEN);
 	else if (typmod >= 0)
-		misfit = psprintf("%s OR %s IS DISTINCT FROM dq_gate.try_cast(%s::pg_catalog.text, NULL::%s, -1)",
-						  misfit, column->value_sql, staged, dq_type_sql(base, -1));
+		misfit = psprintf("%s OR %s IS DISTINCT FROM %s", misfit, column->value_sql, exact);
 	column->misfit_sql = psprintf("(%s) IS TRUE", misfit);
 }
 
@@ -166,40 +266,53 @@ elements_restricted(Oid typid)
 		DomainHasConstraints(element);
 }
 
+/* A number with a fraction, staged for a column of integers */
+static void
+fit_fraction(Column *column, const char *staged, Oid from, int width, const char *cast, bool rounding)
+{
+	/* a float as it is: numeric would keep 15 digits of it */
+	char	   *number = from == NUMERICOID ? pstrdup(staged) : psprintf("%s::pg_catalog.float8", staged);
+	/* the cast rounds as this function does for its type */
+	char	   *counted = rounding ? psprintf("pg_catalog.round(%s)", number) : number;
+
+	fits_rounded(column, rounding, psprintf("%1$s <> pg_catalog.trunc(%1$s)", number),
+				 from == NUMERICOID ?
+				 psprintf("%s NOT BETWEEN %s", counted, integer_bounds(width)) :
+				 psprintf("NOT (%1$s >= '-%2$s'::pg_catalog.float8 AND %1$s < '%2$s'::pg_catalog.float8)",
+						  counted, float_bound(width)),
+				 cast);
+}
+
 /*
  * Between base types that are no strings and not the same: numbers, dates,
  * and whatever has an assignment cast.
  */
 static void
-fit_by_cast(Column *column, const char *staged, Oid from, Oid to, int32 typmod)
+fit_by_cast(Column *column, const char *staged, Oid from, Oid to, int32 typmod, bool rounding)
 {
 	char	   *cast = psprintf("CAST(%s AS %s)", staged, dq_type_sql(to, typmod));
 	CoercionPathType path;
 	Oid			function;
 
-	if (integer_width(to) > 0 && (integer_width(from) > 0 || is_fractional(from)))
+	if (integer_width(to) > 0 && is_fractional(from))
 	{
-		if (integer_width(from) > 0)
-		{
-			if (integer_width(from) <= integer_width(to))
-				return;
+		fit_fraction(column, staged, from, integer_width(to), cast, rounding);
+		return;
+	}
+	if (integer_width(to) > 0 && integer_width(from) > 0)
+	{
+		if (integer_width(from) > integer_width(to))
 			fits_some(column, psprintf("%s NOT BETWEEN %s", staged,
 									   integer_bounds(integer_width(to))), cast);
-		}
-		else
-		{
-			char	   *number = psprintf("%s::pg_catalog.numeric", staged);
-
-			fits_some(column, psprintf("%1$s <> pg_catalog.trunc(%1$s) OR %1$s NOT BETWEEN %2$s",
-									   number, integer_bounds(integer_width(to))), cast);
-		}
 		return;
 	}
 	if (to == NUMERICOID && (integer_width(from) > 0 || is_fractional(from)))
 	{
+		char	   *number = psprintf("%s::pg_catalog.numeric", staged);
+
 		if (typmod >= 0)
-			fits_some(column, numeric_misfit(psprintf("%s::pg_catalog.numeric", staged), typmod),
-					  cast);
+			fits_rounded(column, rounding, numeric_rounded(number, typmod),
+						 numeric_overflow(number, typmod, rounding), cast);
 		return;
 	}
 	if ((to == FLOAT4OID && (from == FLOAT8OID || from == NUMERICOID)) ||
@@ -226,16 +339,28 @@ fit_by_cast(Column *column, const char *staged, Oid from, Oid to, int32 typmod)
 	else if (elements_restricted(to) ||
 			 (path != COERCION_PATH_RELABELTYPE &&
 			  find_coercion_pathway(to, from, COERCION_IMPLICIT, &function) == COERCION_PATH_NONE))
-		fits_as_input(column, staged, to, typmod);
+		fits_as_input(column, staged, to, typmod, rounding);
+	else if (typmod >= 0)
+	{
+		/* the value is taken as it is, and then cut or rounded to the modifier */
+		char	   *changed = psprintf("%s IS DISTINCT FROM CAST(%s AS %s)", cast, staged,
+									   dq_type_sql(to, -1));
+
+		if (type_rounds(to, typmod))
+			fits_rounded(column, rounding, changed, "false", cast);
+		else
+			fits_some(column, changed, cast);
+	}
 }
 
 /*
- * Decide how the column's staged values become values of the target.
+ * Decide how the column's staged values become values of the target, and
+ * whether they may be rounded on the way.
  */
 void
-dq_choose_fit(Column *column, Oid staged_collid)
+dq_choose_fit(Column *column, bool rounding)
 {
-	char	   *staged = psprintf("staged.%s", quote_identifier(column->name));
+	char	   *staged = column->staged_sql;
 	int32		from_typmod = column->staged_typmod;
 	int32		to_typmod = column->typmod;
 	Oid			from = getBaseTypeAndTypmod(column->staged_typid, &from_typmod);
@@ -243,6 +368,7 @@ dq_choose_fit(Column *column, Oid staged_collid)
 	bool		same_type = column->staged_typid == column->typid;
 
 	column->fit = FIT_ALWAYS;
+	column->misfit_sql = column->rounded_sql = NULL;
 	if (same_type && column->staged_typmod == column->typmod)
 		column->value_sql = staged;
 	else
@@ -255,7 +381,13 @@ dq_choose_fit(Column *column, Oid staged_collid)
 			else if (is_string(to))
 				fits_some(column, string_misfit(staged, to, to_typmod), column->value_sql);
 			else if (to == NUMERICOID)
-				fits_some(column, numeric_misfit(staged, to_typmod), column->value_sql);
+				fits_rounded(column, rounding, numeric_rounded(staged, to_typmod),
+							 numeric_overflow(staged, to_typmod, rounding), column->value_sql);
+			else if (OidIsValid(get_element_type(to)))
+				fits_as_input(column, staged, to, to_typmod, rounding);
+			else if (type_rounds(to, to_typmod))
+				fits_rounded(column, rounding, psprintf("%s <> %s", column->value_sql, staged),
+							 "false", column->value_sql);
 			else
 				fits_some(column, psprintf("%s IS DISTINCT FROM %s", column->value_sql, staged),
 						  column->value_sql);
@@ -266,9 +398,9 @@ dq_choose_fit(Column *column, Oid staged_collid)
 				fits_some(column, string_misfit(staged, to, to_typmod), column->value_sql);
 		}
 		else if (is_string(from))
-			fits_as_input(column, staged, to, to_typmod);
+			fits_as_input(column, staged, to, to_typmod, rounding);
 		else
-			fit_by_cast(column, staged, from, to, to_typmod);
+			fit_by_cast(column, staged, from, to, to_typmod, rounding);
 	}
 	if (column->fit == FIT_NEVER)
 		return;
@@ -291,7 +423,7 @@ dq_choose_fit(Column *column, Oid staged_collid)
 	column->publish_sql = same_type && column->staged_typmod == column->typmod ?
 		staged : psprintf("CAST(%s AS %s)", staged, dq_type_sql(column->typid, column->typmod));
 
-	if (OidIsValid(column->collid) && staged_collid != column->collid)
+	if (OidIsValid(column->collid) && column->staged_collid != column->collid)
 	{
 		char	   *collate = dq_collation_sql(column->collid);
 

@@ -7,6 +7,7 @@
 
 #include "types.h"
 
-extern void dq_choose_fit(Column *column, Oid staged_collid);
+extern void dq_choose_fit(Column *column, bool rounding);
+extern bool dq_type_widens(Oid from, int32 from_typmod, Oid to, int32 to_typmod);
 
 #endif							/* DQ_GATE_FIT_H */

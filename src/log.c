@@ -208,6 +208,7 @@ dq_log_run(const Run *run)
 	add(&row, INT4OID, Int32GetDatum(list_length(run->results)), false);
 	add(&row, INT4OID, Int32GetDatum(run->checks_failed), false);
 	add(&row, TEXTARRAYOID, dq_text_array(run->failures), false);
+	add(&row, TEXTARRAYOID, dq_text_array(run->schema_changes), false);
 	add_text(&row, run->error);
 	add_text(&row, run->error_sqlstate);
 	add_text(&row, run->quarantine);
@@ -224,7 +225,7 @@ dq_log_run(const Run *run)
 
 	dq_execute("INSERT INTO dq_gate.runs (run_id, target, gate, staging, batch_id, as_of, batch_time, verdict,"
 			   " passed, published, enforced, baseline, row_count, inserted, updated, unchanged, deleted, stale, quarantined,"
-			   " dropped, rules_hash, checks_run, checks_failed, failures, error, error_sqlstate, quarantine,"
+			   " dropped, rules_hash, checks_run, checks_failed, failures, schema_changes, error, error_sqlstate, quarantine,"
 			   " layer, owner, called_by, run_as, application_name, started_at, audit_time,"
 			   " publish_time, duration, content_digest)"
 			   " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,"

@@ -8,6 +8,7 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "access/relation.h"
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_class.h"
@@ -19,6 +20,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/syscache.h"
 #include "utils/typcache.h"
 
 #include "columns.h"
@@ -304,6 +306,31 @@ check_rescue(const ColumnMap *map)
 				 errdetail("It is of type %s.", format_type_be(column->typid))));
 }
 
+/* Tables whose columns are those of something else get none of their own */
+static void
+check_evolve(const ColumnMap *map)
+{
+	HeapTuple	tuple;
+	const char *kind = NULL;
+
+	if (map->gate->on_new_column != DQ_NEW_EVOLVE)
+		return;
+	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(map->target));
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for relation %u", map->target);
+	if (((Form_pg_class) GETSTRUCT(tuple))->relispartition)
+		kind = "a partition";
+	else if (OidIsValid(((Form_pg_class) GETSTRUCT(tuple))->reloftype))
+		kind = "a table of a type";
+	ReleaseSysCache(tuple);
+	if (kind)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("\"on_new_column\" of gate %s cannot be \"evolve\"", map->gate->name),
+				 errdetail("Its target is %s, to which no column can be added.", kind),
+				 errhint("Let the gate ignore or rescue new columns.")));
+}
+
 /*
  * What is said about the scope of a staged row has to be true of the row that
  * comes of it.
@@ -430,6 +457,7 @@ dq_check_policy(const ColumnMap *map)
 	check_latest(map);
 	check_rescue(map);
 	check_scope(map);
+	check_evolve(map);
 	refuse_cascades(map);
 	refuse_foreign_parts(map);
 	refuse_rules(map);

@@ -21,6 +21,7 @@
 #include "columns.h"
 #include "current_batch.h"
 #include "deferred.h"
+#include "drift.h"
 #include "merge.h"
 #include "policy.h"
 #include "publish.h"
@@ -254,6 +255,7 @@ dq_publish(Run *run, const char *without)
 			  lends_role(run) ? PHASE_PUBLISH_LENT : PHASE_PUBLISH);
 	/* a scope may ask for it */
 	dq_pin_batch(run);
+	dq_alter_target(map, search_path);
 	delete_rows(run, source, search_path);
 	stale = count_known(map, source, dq_stale_sql(map));
 	if (matches && has_before_update_trigger(map->target))

@@ -23,6 +23,7 @@
 #include "audit.h"
 #include "batch_identity.h"
 #include "columns.h"
+#include "drift.h"
 #include "error_context.h"
 #include "gate.h"
 #include "log.h"
@@ -244,6 +245,8 @@ dq_prepare_run(Run *run, Oid staging, Oid target)
 	dq_activity_phase(run, RUN_PLANNING);
 	run->map = dq_match_columns(run->gate, staging, true);
 	dq_check_policy(run->map);
+	if (!run->dry_run)
+		dq_authorize_drift(run->map);
 	run->plan = dq_make_plan(run->gate, run->map, run);
 	if ((run->plan->reads_target || dq_mode_deletes(run->gate)) && !run->dry_run)
 	{
@@ -269,6 +272,7 @@ dq_run(Run *run, Oid staging, Oid target)
 	run->run_id = dq_next_run_id();
 	dq_activity_run_id(run);
 	audit_and_publish(run);
+	run->schema_changes = dq_schema_changes(run);
 	run->finished_at = GetCurrentTimestamp();
 	dq_activity_phase(run, RUN_LOGGING);
 	dq_log_run(run);

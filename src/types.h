@@ -167,14 +167,24 @@ typedef struct Column
 	char		generated;
 	bool		is_key;
 
+	/* what drift makes of it; see drift.c */
+	bool		added;			/* not there yet */
+	Oid			old_typid;		/* InvalidOid: its type stays */
+	int32		old_typmod;
+	char	   *unwidened;		/* why it stays, though staging has a wider one */
+
 	/* the counterpart, where there is one */
 	bool		staged;
 	Oid			staged_typid;
 	int32		staged_typmod;
+	Oid			staged_collid;
+	char	   *staged_sql;		/* the value as it is staged */
 	Fit			fit;
 	char	   *value_sql;		/* target's type; NULL where it does not fit */
 	char	   *publish_sql;	/* target's type; errors where it does not fit */
 	char	   *misfit_sql;		/* true where it does not fit, never NULL */
+	char	   *rounded_sql;	/* true where it fits once it is rounded, never
+								 * NULL; NULL where it is never rounded */
 } Column;
 
 /* A column of staging as quarantine keeps it */
@@ -185,7 +195,10 @@ typedef struct StagedColumn
 	int32		typmod;
 	char		identity;
 	char		generated;
+	Oid			collid;
 	bool		in_target;
+	bool		provided;		/* it is not, and the gate says what becomes of it */
+	char	   *refusal;		/* why that cannot be done */
 } StagedColumn;
 
 /* Columns of target and staging, matched by name */
@@ -381,6 +394,7 @@ typedef struct Run
 	int			checks_failed;
 	List	   *failed;			/* of char *: what failed, by name */
 	List	   *failures;		/* of char *: the same with the findings */
+	List	   *schema_changes;	/* of char *: see drift.h */
 	char	   *error;
 	char	   *error_sqlstate;
 	char	   *quarantine;		/* qualified name, where rows went there */

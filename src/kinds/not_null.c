@@ -28,8 +28,8 @@ not_null_compile(Check *check, const ColumnMap *map)
 	 * as NULL.  A row of NULLs is a value, unlike for IS NULL.
 	 */
 	check->null_sql = type_is_rowtype(column->staged_typid) ?
-		psprintf("(staged.%s IS NOT DISTINCT FROM NULL)", name) :
-		psprintf("(staged.%s IS NULL)", name);
+		psprintf("(%s IS NOT DISTINCT FROM NULL)", column->staged_sql) :
+		psprintf("(%s IS NULL)", column->staged_sql);
 	check->fail_sql = check->null_sql;
 }
 

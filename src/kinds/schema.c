@@ -44,12 +44,12 @@ expected_columns(const Check *check, const ColumnMap *map)
 			Column	   *column = lfirst(lc);
 			Expected   *item = palloc0(sizeof(Expected));
 
-			if (column->generated != '\0')
+			if (column->generated != '\0' || column->added)
 				continue;
 			item->name = column->name;
 			item->typed = true;
-			item->typid = column->typid;
-			item->typmod = column->typmod;
+			item->typid = OidIsValid(column->old_typid) ? column->old_typid : column->typid;
+			item->typmod = OidIsValid(column->old_typid) ? column->old_typmod : column->typmod;
 			expected = lappend(expected, item);
 		}
 		return expected;

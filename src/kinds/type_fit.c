@@ -37,13 +37,17 @@ type_fit_compile(Check *check, const ColumnMap *map)
 								format_type_with_typemod(column->staged_typid,
 														 column->staged_typmod),
 								type);
-	check->null_sql = psprintf("(staged.%s IS NULL)", quote_identifier(name));
+	check->null_sql = psprintf("(%s IS NULL)", column->staged_sql);
 	if (column->fit == FIT_NEVER)
 		(void) dq_usable_column(check, map, name);
 	else
 		check->fail_sql = psprintf(check->nulls_fail ? "(%s OR %s)" : "(%s)",
 								   column->fit == FIT_ALWAYS ? "false" : column->misfit_sql,
 								   check->null_sql);
+	if (column->rounded_sql)
+		check->observed_sql = psprintf("pg_catalog.count(*) FILTER (WHERE %1$s AND %2$s)"
+									   " || ' rows, ' || pg_catalog.count(*) FILTER (WHERE %1$s AND %3$s) || ' rounded'",
+									   dq_picked_sql(check), check->fail_sql, column->rounded_sql);
 }
 
 const CheckKind dq_kind_type_fit = {
@@ -51,6 +55,7 @@ const CheckKind dq_kind_type_fit = {
 	.evaluation = EVAL_SCAN,
 	.actions = DQ_ANY_ACTION,
 	.rows = true,
+	.observes_counts = true,
 	.compile = type_fit_compile,
 };
 
