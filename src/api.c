@@ -116,7 +116,7 @@ announce(const Run *run)
 {
 	if (run->published && dq_drift_alters(run->map))
 		ereport(NOTICE,
-				(errmsg("gate %s: batch \"%s\" altered the target (run " INT64_FORMAT "): %s",
+				(errmsg("gate %s: batch \"%s\" brought other columns (run " INT64_FORMAT "): %s",
 						run->gate->name, run->batch_id, run->run_id,
 						join(run->schema_changes, ", "))));
 	if (run->failures == NIL)
