@@ -418,6 +418,8 @@ dq_choose_fit(Column *column, bool rounding)
 			psprintf("((%s) OR (%s) IS TRUE)", column->misfit_sql, broken) :
 			psprintf("(%s) IS TRUE", broken);
 		column->fit = FIT_SOME;
+		if (column->rounded_sql)
+			column->rounded_sql = psprintf("%s AND NOT %s", column->rounded_sql, column->misfit_sql);
 	}
 
 	column->publish_sql = same_type && column->staged_typmod == column->typmod ?

@@ -45,9 +45,14 @@ type_fit_compile(Check *check, const ColumnMap *map)
 								   column->fit == FIT_ALWAYS ? "false" : column->misfit_sql,
 								   check->null_sql);
 	if (column->rounded_sql)
-		check->observed_sql = psprintf("pg_catalog.count(*) FILTER (WHERE %1$s AND %2$s)"
-									   " || ' rows, ' || pg_catalog.count(*) FILTER (WHERE %1$s AND %3$s) || ' rounded'",
-									   dq_picked_sql(check), check->fail_sql, column->rounded_sql);
+	{
+		char	   *failing = psprintf("pg_catalog.count(*) FILTER (WHERE %s AND %s)",
+									   dq_picked_sql(check), check->fail_sql);
+
+		check->observed_sql = psprintf("%1$s || CASE %1$s WHEN 1 THEN ' row, ' ELSE ' rows, ' END"
+									   " || pg_catalog.count(*) FILTER (WHERE %2$s AND %3$s) || ' rounded'",
+									   failing, dq_picked_sql(check), column->rounded_sql);
+	}
 }
 
 const CheckKind dq_kind_type_fit = {
