@@ -58,8 +58,9 @@ json_value(const StagedColumn *staged)
 
 	if (getBaseType(staged->typid) != TIMESTAMPTZOID)
 		return psprintf("pg_catalog.to_jsonb(%s)", value);
-	return psprintf("CASE WHEN %1$s >= '0001-01-01 00:00+00' AND %1$s < 'infinity'"
-					" THEN pg_catalog.to_jsonb((pg_catalog.to_jsonb(pg_catalog.timezone('UTC', %1$s)) #>> '{}') || '+00:00')"
+	return psprintf("CASE WHEN %1$s OPERATOR(pg_catalog.>=) '0001-01-01 00:00+00' AND %1$s OPERATOR(pg_catalog.<) 'infinity'"
+					" THEN pg_catalog.to_jsonb(pg_catalog.concat("
+					"pg_catalog.to_jsonb(pg_catalog.timezone('UTC', %1$s)) OPERATOR(pg_catalog.#>>) '{}', '+00:00'))"
 					" ELSE pg_catalog.to_jsonb(%1$s) END", value);
 }
 
@@ -114,7 +115,7 @@ rescue(ColumnMap *map, List *unknown)
 	if (column->staged && getBaseType(column->staged_typid) != JSONBOID)
 		return;
 	if (column->staged)
-		value = psprintf("COALESCE(%1$s::pg_catalog.jsonb || %2$s, %1$s::pg_catalog.jsonb, %2$s)",
+		value = psprintf("COALESCE(%1$s::pg_catalog.jsonb OPERATOR(pg_catalog.||) %2$s, %1$s::pg_catalog.jsonb, %2$s)",
 						 column->staged_sql, value);
 	column->staged = true;
 	column->staged_typid = JSONBOID;
