@@ -238,7 +238,10 @@ fits_as_input(Column *column, const char *staged, Oid base, int32 typmod, bool r
 	misfit = psprintf("NOT dq_gate.fits(%s::pg_catalog.text, %u, %d)",
 					  staged, base, input_typmod);
 
-	/* some input functions round or cut without a word */
+	/* some input functions round or cut without a word; a time is all that is left of a date with one */
+	if (base == TIMEOID)
+		misfit = psprintf("%s OR dq_gate.try_cast(%s::pg_catalog.text, NULL::pg_catalog.timestamp, -1)::pg_catalog.time = %s",
+						  misfit, staged, exact);
 	if (rounds)
 		column->rounded_sql = psprintf("(%s <> %s) IS TRUE", column->value_sql, exact);
 	else if (base == NUMERICOID && typmod >= 0)

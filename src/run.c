@@ -7,7 +7,7 @@
  * Everything happens in the caller's transaction.  Locks are taken in one
  * order, gate, staging, target, and before any snapshot that matters: what
  * was audited is what is published.  Readers of the target are never locked
- * out.
+ * out, unless the gate alters it: then from the publish on.
  */
 #include "postgres.h"
 

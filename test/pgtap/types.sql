@@ -1,6 +1,6 @@
 -- a staged value becomes one of the target's type unchanged, or fails its check; it is never changed in silence
 \ir include/helpers.sql
-SELECT plan(127);
+SELECT plan(136);
 
 -- what becomes of values staged as one type where the target has another: those published, and those that do not fit
 CREATE FUNCTION fit(staged_type text, target_type text, staged_values text) RETURNS text LANGUAGE plpgsql AS $$
@@ -70,6 +70,13 @@ SELECT is(fit('bigint[]', 'int[]', '{"{1,2}","{1,3000000000}"}'), 'rejected: v_t
 SELECT fits('text', 'date', '2020-01-01', '2020-01-01 12:30:00');
 SELECT fits('text', 'timestamp(0)', '2020-01-01 00:00:01', '2020-01-01 00:00:01.7');
 SELECT fits('text', 'name', 'abc', repeat('x', 70));
+SELECT fits('text', 'time', '10:00:00', '2020-01-01 10:00');
+SELECT fits('text', 'time(0)', '10:00:00', '2020-01-01 10:00');
+SELECT is(fit('text', 'time', '{101010}'), '10:10:10', 'text to time: digits alone are a time');
+SELECT is(fit('timestamp', 'time', '{2020-01-01 10:00}'), 'rejected: v_type_fit failed 1', 'timestamp to time: the date would be lost');
+SELECT is(fit('timestamp', 'timestamptz(0)', '{2020-01-01 00:00:00.4}'), 'rejected: v_type_fit failed 1', 'timestamp to timestamptz(0): fractions would be rounded');
+SELECT is(fit('bit varying', 'bit(3)', '{101,1011}'), 'rejected: v_type_fit failed 1', 'bit varying to bit(3): bits would be cut');
+SELECT is(fit('numeric[]', 'numeric(3,1)[]', '{"{1.5}","{100}"}'), 'rejected: v_type_fit failed 1', 'numeric[] to numeric(3,1)[]: an element that is too large');
 
 -- lengths
 SELECT fits('text', 'varchar(3)', 'abc', 'abcd');
