@@ -416,6 +416,7 @@ require_type(const ColumnMap *map, const Column *column)
 void
 dq_authorize_drift(const ColumnMap *map)
 {
+	bool		owned = false;
 	ListCell   *lc;
 
 	foreach(lc, map->columns)
@@ -424,7 +425,9 @@ dq_authorize_drift(const ColumnMap *map)
 
 		if (!is_altered(column))
 			continue;
-		require_ownership(map, column);
+		if (!owned)
+			require_ownership(map, column);
+		owned = true;
 		require_type(map, column);
 	}
 }

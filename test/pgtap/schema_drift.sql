@@ -1,6 +1,6 @@
 -- staging has other columns than the target: what the gate does about it, by policy, and that it says so
 \ir include/helpers.sql
-SELECT plan(120);
+SELECT plan(127);
 
 CREATE FUNCTION changes() RETURNS text LANGUAGE sql AS $$ SELECT array_to_string(schema_changes, '; ') FROM dq_gate.runs WHERE run_id = last_run() $$;
 -- columns of a table with their types, "a integer, b text"
@@ -168,6 +168,35 @@ SELECT is(with_mode(', only_if_newer => ''v'''), 'published 2: 1 inserted, 1 upd
 SELECT is(with_mode(', keep_latest_by => ''v'''), 'published 2: 1 inserted, 1 updated: 1x 2 3 4', 'evolve: of the latest rows');
 SELECT is(with_mode(', profile => true'), 'published 2: 1 inserted, 1 updated: 1x 2 3 4', 'evolve: with profiles');
 SELECT is((SELECT row_count || ' ' || null_count FROM dq_gate.profiles WHERE run_id = last_run() AND column_name = 'more'), '2 1', 'evolve: which have it at once');
+
+-- without a key, with rows that are moved
+CREATE TABLE a (v int);
+CREATE TABLE a_s (v int, w int, "W" int);
+INSERT INTO a_s VALUES (1, 2, 3), (1, 2, 3), (-1, 2, 3);
+SELECT gate('a', ', mode => ''append'', on_new_column => ''evolve'''), dq_gate.expect_range('a', 'v', min => 0, action => 'quarantine') \g /dev/null
+SELECT is(outcome(dq_gate.publish('a_s', 'a')), 'published 3: 2 inserted, 1 quarantined', 'evolve: rows are moved and columns added at once');
+SELECT results_eq('TABLE a', 'VALUES (1, 2, 3), (1, 2, 3)', 'evolve: a column whose name differs in case is another one');
+
+-- several batches in a transaction, each with more columns; and a target that is in use there
+CREATE TABLE tx (id int PRIMARY KEY);
+CREATE TABLE tx_s (id int, n int);
+INSERT INTO tx_s VALUES (1, 1);
+SELECT gate('tx', ', on_new_column => ''evolve''') \g /dev/null
+BEGIN;
+DECLARE looking CURSOR FOR TABLE tx;
+FETCH looking \g /dev/null
+SELECT is((dq_gate.publish('tx_s', 'tx')).verdict || ' ' || shape('tx'), 'failed id integer', 'evolve: a target that an open cursor of the transaction reads is not altered');
+COMMIT;
+SELECT is((SELECT error_sqlstate FROM dq_gate.runs WHERE run_id = last_run()), '55006', 'evolve: the run says why');
+BEGIN;
+SELECT is((dq_gate.publish('tx_s', 'tx')).verdict || ' ' || shape('tx'), 'published id integer, n integer', 'evolve: one batch of a transaction');
+ALTER TABLE tx_s ADD m int;
+SAVEPOINT here;
+SELECT dq_gate.publish('tx_s', 'tx') \g /dev/null
+ROLLBACK TO here;
+SELECT is(shape('tx'), 'id integer, n integer', 'evolve: a second one that is taken back');
+SELECT is((dq_gate.publish('tx_s', 'tx')).verdict || ' ' || shape('tx'), 'published id integer, n integer, m integer', 'evolve: and comes again');
+COMMIT;
 
 -- partitions and children
 CREATE TABLE part (id int, day date, PRIMARY KEY (id, day)) PARTITION BY RANGE (day);
