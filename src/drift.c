@@ -50,42 +50,58 @@ may_round(const ColumnMap *map)
 	return map->gate->on_rounding == DQ_ROUNDING_ALLOW;
 }
 
-/* A staged value as jsonb, the same in every time zone */
+/* A staged value to be made jsonb, the same in every time zone */
 static char *
 json_value(const StagedColumn *staged)
 {
 	char	   *value = psprintf("staged.%s", quote_identifier(staged->name));
 
 	if (getBaseType(staged->typid) != TIMESTAMPTZOID)
-		return psprintf("pg_catalog.to_jsonb(%s)", value);
+		return value;
 	return psprintf("CASE WHEN %1$s OPERATOR(pg_catalog.>=) '0001-01-01 00:00+00' AND %1$s OPERATOR(pg_catalog.<) 'infinity'"
 					" THEN pg_catalog.to_jsonb(pg_catalog.concat("
 					"pg_catalog.to_jsonb(pg_catalog.timezone('UTC', %1$s)) OPERATOR(pg_catalog.#>>) '{}', '+00:00'))"
 					" ELSE pg_catalog.to_jsonb(%1$s) END", value);
 }
 
+/* A function takes 100 arguments, two of which make one member of an object */
+#define MEMBERS_PER_CALL	50
+
 /*
  * The staged columns that the target lacks, by name, as one jsonb.  A column
- * without a value is left out, a row without any has NULL.  A subquery, since
- * a function takes 100 arguments, and to strip no NULL that is part of a value.
+ * without a value is left out, a row without any has NULL.  Not by
+ * jsonb_strip_nulls, which would also strip those that are part of a value.
  */
 static char *
 rescued_sql(List *unknown)
 {
-	StringInfoData sql;
+	StringInfoData objects;
+	StringInfoData without;
+	StringInfoData none;
 	ListCell   *lc;
 
-	initStringInfo(&sql);
-	appendStringInfoString(&sql, "(SELECT pg_catalog.jsonb_object_agg(u.name, u.value) FROM (VALUES ");
+	initStringInfo(&objects);
+	initStringInfo(&without);
+	initStringInfo(&none);
 	foreach(lc, unknown)
 	{
 		const StagedColumn *staged = lfirst(lc);
+		char	   *name = psprintf("%s::pg_catalog.text", dq_literal(staged->name));
+		/* a row of NULLs is a value, unlike for IS NULL */
+		char	   *is_null = psprintf("staged.%s IS NOT DISTINCT FROM NULL", quote_identifier(staged->name));
+		int			place = foreach_current_index(lc);
 
-		appendStringInfo(&sql, "%s(%s::pg_catalog.text, %s)", lc == list_head(unknown) ? "" : ", ",
-						 dq_literal(staged->name), json_value(staged));
+		if (place % MEMBERS_PER_CALL == 0)
+			appendStringInfo(&objects, "%spg_catalog.jsonb_build_object(",
+							 place == 0 ? "" : ") OPERATOR(pg_catalog.||) ");
+		else
+			appendStringInfoString(&objects, ", ");
+		appendStringInfo(&objects, "%s, %s", name, json_value(staged));
+		appendStringInfo(&without, "%sCASE WHEN %s THEN %s END", place == 0 ? "" : ", ", is_null, name);
+		appendStringInfo(&none, "%s%s", place == 0 ? "" : " AND ", is_null);
 	}
-	appendStringInfoString(&sql, ") AS u (name, value) WHERE u.value IS NOT NULL)");
-	return sql.data;
+	return psprintf("CASE WHEN NOT (%s) THEN (%s)) OPERATOR(pg_catalog.-) pg_catalog.array_remove(ARRAY[%s], NULL) END",
+					none.data, objects.data, without.data);
 }
 
 /*
@@ -115,13 +131,13 @@ rescue(ColumnMap *map, List *unknown)
 	if (column->staged && getBaseType(column->staged_typid) != JSONBOID)
 		return;
 	if (column->staged)
-		value = psprintf("COALESCE(%1$s::pg_catalog.jsonb OPERATOR(pg_catalog.||) %2$s, %1$s::pg_catalog.jsonb, %2$s)",
+		value = psprintf("COALESCE(%1$s::pg_catalog.jsonb OPERATOR(pg_catalog.||) (%2$s), %1$s::pg_catalog.jsonb, %2$s)",
 						 column->staged_sql, value);
 	column->staged = true;
 	column->staged_typid = JSONBOID;
 	column->staged_typmod = -1;
 	column->staged_sql = column->notnull ?
-		psprintf("COALESCE(%s, '{}'::pg_catalog.jsonb)", value) : value;
+		psprintf("COALESCE(%s, '{}'::pg_catalog.jsonb)", value) : psprintf("(%s)", value);
 	dq_choose_fit(column, may_round(map));
 }
 
