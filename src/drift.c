@@ -325,6 +325,7 @@ widen_columns(ColumnMap *map)
 	{
 		Column	   *column = lfirst(lc);
 
+		CHECK_FOR_INTERRUPTS();
 		if (!column->staged || column->added ||
 			!dq_type_widens(column->typid, column->typmod, column->staged_typid, column->staged_typmod))
 			continue;
@@ -345,8 +346,16 @@ widen_columns(ColumnMap *map)
 void
 dq_apply_drift(ColumnMap *map)
 {
+	const Gate *gate = map->gate;
+	Identity	saved;
+
+	if (gate->on_new_column == DQ_NEW_FAIL && gate->on_type_change == DQ_TYPE_FAIL)
+		return;
+	/* so that objects are named the same whoever runs the gate */
+	dq_assume(&saved, gate->run_as, PHASE_AUDIT);
 	settle_new_columns(map);
 	widen_columns(map);
+	dq_resume(&saved);
 }
 
 /* Whether the publish alters the column, or adds it */
@@ -526,7 +535,7 @@ dq_schema_changes(const Run *run)
 
 	if (would ? !run->passed || run->skipped : !run->published)
 		return NIL;
-	/* so that types are named the same whoever runs the gate */
+	/* as in dq_apply_drift */
 	dq_assume(&saved, run->gate->run_as, PHASE_EVIDENCE);
 	foreach(lc, map->staged)
 	{

@@ -1,6 +1,6 @@
 -- staging has other columns than the target: what the gate does about it, by policy, and that it says so
 \ir include/helpers.sql
-SELECT plan(127);
+SELECT plan(129);
 
 CREATE FUNCTION changes() RETURNS text LANGUAGE sql AS $$ SELECT array_to_string(schema_changes, '; ') FROM dq_gate.runs WHERE run_id = last_run() $$;
 -- columns of a table with their types, "a integer, b text"
@@ -37,6 +37,15 @@ SELECT dq_gate.drop_check('t', 'v_range'), dq_gate.expect_range('t', 'v', max =>
 SELECT is(outcome(dq_gate.publish('s', 't')) || ': ' || changes(), 'rejected 2: 2 quarantined: ', 'ignore: nothing was done about a batch that was rejected');
 SELECT is((dq_gate.audit('s', 't')).passed::text || changes(), 'false', 'ignore: nor would be');
 SELECT dq_gate.drop_check('t', 'v_range') \g /dev/null
+
+-- O08
+CREATE TABLE cu (id int PRIMARY KEY, name text, region text);
+CREATE TABLE cu_staging (id int, name text, note text);
+INSERT INTO cu VALUES (1, 'a', 'EU');
+INSERT INTO cu_staging VALUES (1, 'b', 'n1'), (2, 'c', 'n2');
+SELECT dq_gate.create_gate('cu', on_new_column => 'ignore') \g /dev/null
+SELECT is(outcome(dq_gate.publish('cu_staging', 'cu')) || ': ' || message('schema_contract'), 'published 2: 1 inserted, 1 updated: staged columns that the target lacks, ignored: note; not staged, so left as they are and defaulted in new rows: region', 'O08: one column too many and one missing, both named');
+SELECT results_eq('TABLE cu ORDER BY id', $$ VALUES (1, 'b', 'EU'), (2, 'c', NULL) $$, 'O08: what is missing is not overwritten');
 
 -- rescue
 ALTER TABLE t ADD extra jsonb;
@@ -226,7 +235,7 @@ CREATE TABLE n (id int PRIMARY KEY);
 CREATE TABLE n_s (id int, x still_needed, y int);
 INSERT INTO n_s VALUES (1, 1, 1);
 SELECT gate('n', ', on_new_column => ''evolve''') \g /dev/null
-SELECT is((dq_gate.publish('n_s', 'n')).verdict || ': ' || message('schema_contract') || ': ' || shape('n'), 'rejected: staged columns that cannot be added to the target: x (still_needed does not allow NULL, which rows that are there already would have); staged columns that the target lacks, to be added: y: id integer', 'evolve: a domain that does not allow NULL') ;
+SELECT is((dq_gate.publish('n_s', 'n')).verdict || ': ' || message('schema_contract') || ': ' || shape('n'), 'rejected: staged columns that cannot be added to the target: x (public.still_needed does not allow NULL, which rows that are there already would have); staged columns that the target lacks, to be added: y: id integer', 'evolve: a domain that does not allow NULL') ;
 SELECT dq_gate.expect_schema('n', action => 'warn') \g /dev/null
 ALTER TABLE n_s DROP x;
 SELECT is((dq_gate.publish('n_s', 'n')).verdict || ': ' || message('schema'), 'published: not in the contract: y', 'evolve: a contract that was declared is about the target as it was');
@@ -294,7 +303,7 @@ CREATE TABLE held_s (id bigint, viewed bigint, computed bigint, triggered bigint
 INSERT INTO held_s VALUES (1, 1, 1, 1, 3000000000, 1);
 SELECT gate('held', ', on_type_change => ''widen''') \g /dev/null
 SELECT is((dq_gate.publish('held_s', 'held')).verdict || ': ' || changes(), 'published: widened column free from integer to bigint', 'widen: what nothing depends on');
-SELECT is(message('schema_contract'), 'staged with a wider type, which the target takes: free (integer to bigint); staged with a wider type, which the target cannot take: id (integer: constraint refers_held_fkey on table refers depends on it), viewed (integer: rule _RETURN on view looks depends on it), computed (integer: default value for column g of table held depends on it), triggered (integer: trigger fires on table held depends on it), n (integer: an identity column has to be of a type of integers); identity values taken from staging, the sequence is not advanced: n', 'widen: the others are named, and why');
+SELECT is(message('schema_contract'), 'staged with a wider type, which the target takes: free (integer to bigint); staged with a wider type, which the target cannot take: id (integer: constraint refers_held_fkey on table public.refers depends on it), viewed (integer: rule _RETURN on view public.looks depends on it), computed (integer: default value for column g of table public.held depends on it), triggered (integer: trigger fires on table public.held depends on it), n (integer: an identity column has to be of a type of integers); identity values taken from staging, the sequence is not advanced: n', 'widen: the others are named, and why');
 UPDATE held_s SET viewed = 3000000000;
 SELECT is((dq_gate.publish('held_s', 'held')).verdict || ': ' || not_passed(), 'rejected: viewed_type_fit failed', 'widen: and their values have to fit');
 CREATE TABLE by_key (id int, region int, v int, PRIMARY KEY (id, region)) PARTITION BY LIST (region);
