@@ -20,6 +20,7 @@
 #include "declare.h"
 #include "error_context.h"
 #include "gate.h"
+#include "gate_settings.h"
 #include "plan.h"
 #include "row_values.h"
 #include "spi_util.h"
@@ -69,6 +70,7 @@ audit_target(Run *run, Oid target)
 	(void) open_gate(target, run->caller);
 	dq_lock_table(target, AccessShareLock);
 	run->gate = open_gate(target, run->caller);
+	dq_forget_mode(run->gate);
 	run->map = dq_match_columns(run->gate, target, false);
 	run->plan = row_checks(dq_make_plan(run->gate, run->map, NULL));
 

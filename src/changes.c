@@ -172,9 +172,10 @@ dq_stale_sql(const ColumnMap *map)
 	const char *name = map->gate->only_if_newer;
 	Column	   *column;
 
-	if (name == NULL)
+	/* one that is gone is for the run to refuse */
+	column = name ? dq_find_column(map, name) : NULL;
+	if (column == NULL)
 		return NULL;
-	column = dq_find_column(map, name);
 	name = quote_identifier(name);
 	return psprintf("(target.%1$s IS NOT NULL AND (batch.%1$s IS NULL OR batch.%1$s %2$s target.%1$s))",
 					name,
@@ -207,8 +208,11 @@ in_slice_sql(const ColumnMap *map, const char *source)
 	foreach(lc, map->gate->replace_by)
 	{
 		Column	   *column = dq_find_column(map, lfirst(lc));
-		const char *name = quote_identifier(column->name);
+		const char *name = quote_identifier(lfirst(lc));
 
+		/* one that is gone is for the run to refuse */
+		if (column == NULL)
+			return "false";
 		appendStringInfo(&sql, "%starget.%s %s batch.%s", lc == list_head(map->gate->replace_by) ? "" : " AND ",
 						 name, dq_operator_sql(dq_equality_operator(column->typid)), name);
 	}

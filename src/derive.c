@@ -30,6 +30,7 @@
 #include "params.h"
 #include "policy.h"
 #include "row_limits.h"
+#include "spi_util.h"
 #include "unique_index.h"
 
 static Check *
@@ -277,6 +278,42 @@ derive_columns(const ColumnMap *map)
 	return checks;
 }
 
+/* A scope whose columns are to be known */
+typedef struct ScopeStep
+{
+	const Gate *gate;
+	RuleColumns needs;
+} ScopeStep;
+
+static void
+scope_step(void *arg)
+{
+	ScopeStep  *step = arg;
+
+	dq_rule_columns(dq_parse_rule(step->gate->scope_of_batch, step->gate->target, "scope"),
+					step->gate->target, &step->needs);
+}
+
+/* Every row of a batch is in the scope, which may be about what is gone by now */
+static Check *
+derive_scope(const Gate *gate)
+{
+	Check	   *scope = derive(&dq_kind_sql, "scope", NIL, "scope of the gate");
+	ScopeStep	step = {gate, {NIL}};
+	ErrorData  *error;
+
+	scope->params = dq_set_param(NIL, "expression", gate->scope);
+	scope->params = dq_set_param(scope->params, "resolved", gate->scope_of_batch);
+	if (dq_attempt(scope_step, &step, &error))
+		scope->columns = step.needs.names;
+	else
+	{
+		scope->broken = dq_error_text(error);
+		FreeErrorData(error);
+	}
+	return scope;
+}
+
 /* What the gate's mode wants of a batch: every row in its scope or slice, and not too few */
 static List *
 derive_mode(const ColumnMap *map)
@@ -286,17 +323,7 @@ derive_mode(const ColumnMap *map)
 	ListCell   *lc;
 
 	if (gate->scope)
-	{
-		Check	   *scope = derive(&dq_kind_sql, "scope", NIL, "scope of the gate");
-		RuleColumns needs;
-
-		dq_rule_columns(dq_parse_rule(gate->scope_of_batch, gate->target, "scope"),
-						gate->target, &needs);
-		scope->columns = needs.names;
-		scope->params = dq_set_param(NIL, "expression", gate->scope);
-		scope->params = dq_set_param(scope->params, "resolved", gate->scope_of_batch);
-		checks = lappend(checks, scope);
-	}
+		checks = lappend(checks, derive_scope(gate));
 	if (gate->max_delete_rate < 1)
 	{
 		Check	   *rate = derive(&dq_kind_change_rate, "delete_rate", NIL, "max_delete_rate of the gate");
@@ -308,7 +335,7 @@ derive_mode(const ColumnMap *map)
 	{
 		Column	   *column = dq_find_column(map, lfirst(lc));
 
-		if (!column->notnull && !column->is_key)
+		if (column != NULL && !column->notnull && !column->is_key)
 			checks = lappend(checks,
 							 derive(&dq_kind_not_null, psprintf("%s_not_null", column->name),
 									list_make1(column->name), "replace_by of the gate"));

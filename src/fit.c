@@ -392,7 +392,8 @@ dq_choose_fit(Column *column, bool rounding)
 				fits_rounded(column, rounding, psprintf("%s <> %s", column->value_sql, staged),
 							 "false", column->value_sql);
 			else
-				fits_some(column, psprintf("%s IS DISTINCT FROM %s", column->value_sql, staged),
+				/* as text: the equality of a type need not be found by its name */
+				fits_some(column, psprintf("%s::pg_catalog.text <> %s::pg_catalog.text", column->value_sql, staged),
 						  column->value_sql);
 		}
 		else if (is_string(to))

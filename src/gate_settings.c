@@ -263,6 +263,23 @@ dq_default_settings(Gate *gate)
 }
 
 /*
+ * Forget how batches get into the target: for those who look at the table
+ * itself.
+ */
+void
+dq_forget_mode(Gate *gate)
+{
+	bool		reached = false;
+
+	for (int i = 0; i < dq_gate_setting_count; i++)
+	{
+		reached = reached || strcmp(dq_gate_settings[i].name, "mode") == 0;
+		if (reached)
+			dq_set_gate(gate, &dq_gate_settings[i], NULL);
+	}
+}
+
+/*
  * Take the settings of a call; those that are NULL stay as they are.
  */
 void

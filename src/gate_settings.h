@@ -26,6 +26,7 @@ extern const int dq_gate_setting_count;
 
 extern const char *const dq_mode_words[];
 extern void dq_default_settings(Gate *gate);
+extern void dq_forget_mode(Gate *gate);
 extern void dq_set_gate(Gate *gate, const GateSetting *setting, const char *text);
 extern char *dq_setting_text(const Gate *gate, const GateSetting *setting);
 extern bool dq_same_setting(const Gate *a, const Gate *b, const GateSetting *setting);

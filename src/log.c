@@ -23,19 +23,21 @@
 #include "spi_util.h"
 #include "verdict.h"
 
-/* The parameters of a statement, put together one by one */
+/* The columns of a row to be inserted, put together one by one */
 typedef struct Row
 {
 	int			count;
-	Oid			types[40];
-	Datum		values[40];
-	char		nulls[41];
+	const char *names[48];
+	Oid			types[48];
+	Datum		values[48];
+	char		nulls[49];
 } Row;
 
 static void
-add(Row *row, Oid type, Datum value, bool isnull)
+add(Row *row, const char *name, Oid type, Datum value, bool isnull)
 {
 	Assert(row->count < lengthof(row->types));
+	row->names[row->count] = name;
 	row->types[row->count] = type;
 	row->values[row->count] = value;
 	row->nulls[row->count] = isnull ? 'n' : ' ';
@@ -43,26 +45,45 @@ add(Row *row, Oid type, Datum value, bool isnull)
 }
 
 static void
-add_text(Row *row, const char *text)
+add_text(Row *row, const char *name, const char *text)
 {
-	add(row, TEXTOID, text ? CStringGetTextDatum(text) : (Datum) 0, text == NULL);
+	add(row, name, TEXTOID, text ? CStringGetTextDatum(text) : (Datum) 0, text == NULL);
 }
 
 static void
-add_count(Row *row, int64 count)
+add_count(Row *row, const char *name, int64 count)
 {
-	add(row, INT8OID, Int64GetDatum(count), count == DQ_UNKNOWN);
+	add(row, name, INT8OID, Int64GetDatum(count), count == DQ_UNKNOWN);
 }
 
 static void
-add_time(Row *row, TimestampTz from, TimestampTz to)
+add_time(Row *row, const char *name, TimestampTz from, TimestampTz to)
 {
 	bool		unknown = from == 0 || to == 0;
 
-	add(row, INTERVALOID,
+	add(row, name, INTERVALOID,
 		unknown ? (Datum) 0 : DirectFunctionCall2(timestamp_mi, TimestampTzGetDatum(to),
 												  TimestampTzGetDatum(from)),
 		unknown);
+}
+
+static void
+insert(Row *row, const char *table)
+{
+	StringInfoData names;
+	StringInfoData places;
+
+	initStringInfo(&names);
+	initStringInfo(&places);
+	for (int i = 0; i < row->count; i++)
+	{
+		appendStringInfo(&names, "%s%s", i > 0 ? ", " : "", row->names[i]);
+		appendStringInfo(&places, "%s$%d%s", i > 0 ? ", " : "", i + 1,
+						 strcmp(row->names[i], "sample") == 0 ? "::pg_catalog.jsonb" : "");
+	}
+	dq_execute(psprintf("INSERT INTO dq_gate.%s (%s) VALUES (%s)", table, names.data, places.data),
+			   row->count, row->types, row->values,
+			   row->nulls, false);
 }
 
 /*
@@ -82,11 +103,11 @@ dq_next_run_id(void)
 	return run_id;
 }
 
-/* A text of each check, empty where it has none, as text[] */
+/* A text of each check, empty where it has none, as text[]: a parameter, no column */
 static void
 add_texts(Row *row, List *texts)
 {
-	add(row, TEXTARRAYOID, dq_text_array(texts), false);
+	add(row, NULL, TEXTARRAYOID, dq_text_array(texts), false);
 }
 
 /*
@@ -140,33 +161,28 @@ log_result(const Run *run, const CheckResult *result, int check_no)
 {
 	Row			row = {0};
 
-	add(&row, INT8OID, Int64GetDatum(run->run_id), false);
-	add(&row, INT4OID, Int32GetDatum(check_no), false);
-	add_text(&row, result->check->name);
-	add_text(&row, result->check->kind->name);
-	add(&row, TEXTARRAYOID, dq_text_array(result->check->columns), false);
-	add_text(&row, dq_action_name(result->action));
-	add_text(&row, result->check->severity);
-	add_text(&row, result->check->owner);
-	add_text(&row, result->check->origin);
-	add_text(&row, dq_status_name(result->status));
-	add(&row, BOOLOID, BoolGetDatum(result->status == DQ_PASSED),
+	add(&row, "run_id", INT8OID, Int64GetDatum(run->run_id), false);
+	add(&row, "check_no", INT4OID, Int32GetDatum(check_no), false);
+	add_text(&row, "check_name", result->check->name);
+	add_text(&row, "check_type", result->check->kind->name);
+	add(&row, "columns", TEXTARRAYOID, dq_text_array(result->check->columns), false);
+	add_text(&row, "action", dq_action_name(result->action));
+	add_text(&row, "severity", result->check->severity);
+	add_text(&row, "owner", result->check->owner);
+	add_text(&row, "origin", result->check->origin);
+	add_text(&row, "status", dq_status_name(result->status));
+	add(&row, "passed", BOOLOID, BoolGetDatum(result->status == DQ_PASSED),
 		result->status == DQ_NOT_JUDGED);
-	add_text(&row, result->expected);
-	add_text(&row, result->actual);
-	add_text(&row, result->threshold);
-	add_count(&row, result->examined);
-	add_count(&row, result->failing);
-	add_count(&row, result->nulls);
-	add(&row, FLOAT8OID, Float8GetDatum(result->measured), isnan(result->measured));
-	add_text(&row, result->sample);
-	add_text(&row, result->message);
-	dq_execute("INSERT INTO dq_gate.results (run_id, check_no, check_name, check_type, columns,"
-			   " action, severity, owner, origin, status, passed, expected_value, actual_value, threshold,"
-			   " examined_rows, failing_rows, null_rows, measured, sample, message)"
-			   " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,"
-			   " $17, $18, $19::pg_catalog.jsonb, $20)",
-			   row.count, row.types, row.values, row.nulls, false);
+	add_text(&row, "expected_value", result->expected);
+	add_text(&row, "actual_value", result->actual);
+	add_text(&row, "threshold", result->threshold);
+	add_count(&row, "examined_rows", result->examined);
+	add_count(&row, "failing_rows", result->failing);
+	add_count(&row, "null_rows", result->nulls);
+	add(&row, "measured", FLOAT8OID, Float8GetDatum(result->measured), isnan(result->measured));
+	add_text(&row, "sample", result->sample);
+	add_text(&row, "message", result->message);
+	insert(&row, "results");
 }
 
 /*
@@ -184,53 +200,46 @@ dq_log_run(const Run *run)
 	dq_assume(&saved, dq_extension_owner(), PHASE_LOG);
 	hash = log_rules(run);
 
-	add(&row, INT8OID, Int64GetDatum(run->run_id), false);
-	add(&row, REGCLASSOID, ObjectIdGetDatum(run->map->target), false);
-	add_text(&row, run->map->target_sql);
-	add_text(&row, run->map->staging_sql);
-	add_text(&row, run->batch_id);
-	add(&row, DATEOID, DateADTGetDatum(run->as_of), !run->has_as_of);
-	add(&row, TIMESTAMPOID, TimestampGetDatum(dq_batch_time(run)), false);
-	add_text(&row, dq_verdict_name(run->verdict));
-	add(&row, BOOLOID, BoolGetDatum(run->passed), false);
-	add(&row, BOOLOID, BoolGetDatum(run->published), false);
-	add(&row, BOOLOID, BoolGetDatum(run->gate->enforce), false);
-	add(&row, BOOLOID, BoolGetDatum(run->published && run->clean), false);
-	add_count(&row, run->row_count);
-	add_count(&row, run->inserted);
-	add_count(&row, run->updated);
-	add_count(&row, run->unchanged);
-	add_count(&row, run->deleted);
-	add_count(&row, run->stale);
-	add_count(&row, run->quarantined);
-	add_count(&row, run->dropped);
-	add_text(&row, hash);
-	add(&row, INT4OID, Int32GetDatum(list_length(run->results)), false);
-	add(&row, INT4OID, Int32GetDatum(run->checks_failed), false);
-	add(&row, TEXTARRAYOID, dq_text_array(run->failures), false);
-	add(&row, TEXTARRAYOID, dq_text_array(run->schema_changes), false);
-	add_text(&row, run->error);
-	add_text(&row, run->error_sqlstate);
-	add_text(&row, run->quarantine);
-	add_text(&row, run->gate->layer);
-	add_text(&row, run->gate->owner);
-	add_text(&row, GetUserNameFromId(run->caller, false));
-	add_text(&row, GetUserNameFromId(run->gate->run_as, false));
-	add_text(&row, application_name);
-	add(&row, TIMESTAMPTZOID, TimestampTzGetDatum(run->started_at), false);
-	add_time(&row, run->started_at, run->audited_at);
-	add_time(&row, run->audited_at, run->published_at);
-	add_time(&row, run->started_at, run->finished_at);
-	add_text(&row, run->content_digest);
+	add(&row, "run_id", INT8OID, Int64GetDatum(run->run_id), false);
+	add(&row, "target", REGCLASSOID, ObjectIdGetDatum(run->map->target), false);
+	add_text(&row, "gate", run->map->target_sql);
+	add_text(&row, "staging", run->map->staging_sql);
+	add_text(&row, "batch_id", run->batch_id);
+	add(&row, "as_of", DATEOID, DateADTGetDatum(run->as_of), !run->has_as_of);
+	add(&row, "batch_time", TIMESTAMPOID, TimestampGetDatum(dq_batch_time(run)), false);
+	add_text(&row, "verdict", dq_verdict_name(run->verdict));
+	add(&row, "passed", BOOLOID, BoolGetDatum(run->passed), false);
+	add(&row, "published", BOOLOID, BoolGetDatum(run->published), false);
+	add(&row, "enforced", BOOLOID, BoolGetDatum(run->gate->enforce), false);
+	add(&row, "baseline", BOOLOID, BoolGetDatum(run->published && run->clean), false);
+	add_count(&row, "row_count", run->row_count);
+	add_count(&row, "inserted", run->inserted);
+	add_count(&row, "updated", run->updated);
+	add_count(&row, "unchanged", run->unchanged);
+	add_count(&row, "deleted", run->deleted);
+	add_count(&row, "stale", run->stale);
+	add_count(&row, "quarantined", run->quarantined);
+	add_count(&row, "dropped", run->dropped);
+	add_text(&row, "rules_hash", hash);
+	add(&row, "checks_run", INT4OID, Int32GetDatum(list_length(run->results)), false);
+	add(&row, "checks_failed", INT4OID, Int32GetDatum(run->checks_failed), false);
+	add(&row, "failures", TEXTARRAYOID, dq_text_array(run->failures), false);
+	add(&row, "schema_changes", TEXTARRAYOID, dq_text_array(run->schema_changes), false);
+	add_text(&row, "error", run->error);
+	add_text(&row, "error_sqlstate", run->error_sqlstate);
+	add_text(&row, "quarantine", run->quarantine);
+	add_text(&row, "layer", run->gate->layer);
+	add_text(&row, "owner", run->gate->owner);
+	add_text(&row, "called_by", GetUserNameFromId(run->caller, false));
+	add_text(&row, "run_as", GetUserNameFromId(run->gate->run_as, false));
+	add_text(&row, "application_name", application_name);
+	add(&row, "started_at", TIMESTAMPTZOID, TimestampTzGetDatum(run->started_at), false);
+	add_time(&row, "audit_time", run->started_at, run->audited_at);
+	add_time(&row, "publish_time", run->audited_at, run->published_at);
+	add_time(&row, "duration", run->started_at, run->finished_at);
+	add_text(&row, "content_digest", run->content_digest);
 
-	dq_execute("INSERT INTO dq_gate.runs (run_id, target, gate, staging, batch_id, as_of, batch_time, verdict,"
-			   " passed, published, enforced, baseline, row_count, inserted, updated, unchanged, deleted, stale, quarantined,"
-			   " dropped, rules_hash, checks_run, checks_failed, failures, schema_changes, error, error_sqlstate, quarantine,"
-			   " layer, owner, called_by, run_as, application_name, started_at, audit_time,"
-			   " publish_time, duration, content_digest)"
-			   " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,"
-			   " $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37)",
-			   row.count, row.types, row.values, row.nulls, false);
+	insert(&row, "runs");
 	if (run->published && run->clean)
 		dq_supersede_baseline(run);
 	foreach(lc, run->results)

@@ -90,7 +90,8 @@ dq_install_merge_hooks(void)
 }
 
 /*
- * Run the statement; its triggers see the given search_path.
+ * Run the statement; its triggers see the given search_path, and nothing that
+ * comes after it does.
  */
 void
 dq_execute_change(const char *sql, const char *search_path, ChangeCounts *counts)
@@ -102,6 +103,7 @@ dq_execute_change(const char *sql, const char *search_path, ChangeCounts *counts
 	PG_TRY();
 	{
 		counts->written = dq_execute(sql, 0, NULL, NULL, NULL, false);
+		dq_pin_search_path();
 	}
 	PG_FINALLY();
 	{

@@ -444,8 +444,10 @@ void
 dq_check_policy(const ColumnMap *map)
 {
 	const Gate *gate = map->gate;
+	DqErrorContext context;
 	ListCell   *lc;
 
+	dq_push_context(&context, "settings of gate %s", gate->name);
 	check_settings(gate);
 	check_columns(map, "update_columns", gate->update_columns, false);
 	check_columns(map, "exclude_columns", gate->exclude_columns, true);
@@ -462,4 +464,5 @@ dq_check_policy(const ColumnMap *map)
 	refuse_foreign_parts(map);
 	refuse_rules(map);
 	require_columns(map);
+	dq_pop_context(&context);
 }

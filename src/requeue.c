@@ -222,13 +222,12 @@ returning_column(const Requeue *requeue, const QuarantineColumn *kept)
 						  &column->typid, &column->typmod, &column->collid);
 	if (OidIsValid(kept->typid))
 	{
-		Oid			collid;
-
 		returning->kept = kept->name;
 		get_atttypetypmodcoll(requeue->quarantine->relid,
 							  get_attnum(requeue->quarantine->relid, kept->name),
-							  &column->staged_typid, &column->staged_typmod, &collid);
-		dq_choose_fit(column, collid);
+							  &column->staged_typid, &column->staged_typmod, &column->staged_collid);
+		column->staged_sql = psprintf("staged.%s", quote_identifier(column->name));
+		dq_choose_fit(column, false);
 	}
 	else
 		column->fit = FIT_NEVER;

@@ -31,6 +31,7 @@ typedef struct Identity
 
 extern Oid	dq_extension_owner(void);
 extern void dq_pin_setting(const char *name, const char *value);
+extern void dq_pin_search_path(void);
 extern void dq_assume(Identity *saved, Oid role, Phase phase);
 extern void dq_resume(const Identity *saved);
 

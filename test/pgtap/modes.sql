@@ -1,6 +1,6 @@
 -- every mode beside a model in plain SQL: what becomes of the target, and how the rows are counted
 \ir include/helpers.sql
-SELECT plan(311);
+SELECT plan(317);
 
 --
 -- The same batch in every mode, into a plain table, a partitioned one whose rows move and whose partitions have other
@@ -581,5 +581,19 @@ SELECT raises(format('SELECT dq_gate.create_gate(''ruled'', mode => %L, key => '
 DROP RULE nothing ON ruled;
 SELECT dq_gate.create_gate('ruled', mode => 'append') \g /dev/null
 SELECT is(outcome(dq_gate.publish('ruled_s', 'ruled')), 'published 1: 1 inserted', 'unless it is dropped');
+
+-- what a setting names is gone: a run refuses, and a look does not
+CREATE TABLE gone (id int PRIMARY KEY, slice int, at int);
+CREATE TABLE gone_s (LIKE gone);
+SELECT dq_gate.create_gate('gone', mode => 'replace', replace_by => '{slice}') \g /dev/null
+ALTER TABLE gone DROP slice;
+SELECT is((SELECT count(*) FROM dq_gate.checks_of('gone', 'gone_s') WHERE check_name = 'key_unique'), 1::bigint, 'a column of replace_by is gone: checks_of');
+SELECT raises($$ SELECT dq_gate.publish('gone_s', 'gone') $$, '42703', 'column slice in "replace_by" of gate public.gone does not exist', 'publish');
+SELECT lives_ok($$ SELECT count(*) FROM dq_gate.audit_table('gone') $$, 'audit_table');
+SELECT dq_gate.alter_gate('gone', mode => 'sync', replace_by => '{}', scope => 'at > 0', only_if_newer => 'at') \g /dev/null
+ALTER TABLE gone DROP at;
+SELECT is((SELECT count(*) FROM dq_gate.checks_of('gone', 'gone_s') WHERE check_name = 'scope'), 1::bigint, 'a column of the scope is gone: checks_of');
+SELECT raises($$ SELECT dq_gate.audit('gone_s', 'gone') $$, '42703', 'column', 'audit');
+SELECT lives_ok($$ SELECT dq_gate.alter_gate('gone', scope => '', only_if_newer => '') $$, 'the way out');
 
 SELECT finish();
