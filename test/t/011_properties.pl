@@ -114,7 +114,7 @@ sub random_rule
 	return ($kind, $kind eq 'sql' ? $arguments : literal($name) . ", $arguments", "$nulls", $fails);
 }
 
-# The script of a round; its last line of output is "mode verdict" and what is wrong, if anything
+# The script of a round; it prints what is wrong, if anything, and then its number, mode, verdict and counts
 sub round
 {
 	my ($seed) = @_;
@@ -136,6 +136,7 @@ sub round
 	my $given = @key && (!$pk || chance(0.3));
 	foreach my $column (@columns)
 	{
+		$column->{n} = substr($column->{c}, 1);
 		$column->{bad} = $types{ $column->{type} }{bad};
 		$column->{as_text} = chance(0.4);
 		$column->{staged_type} = $column->{as_text} ? 'text' : $column->{type};
@@ -238,8 +239,9 @@ sub round
 	$sql .= 'CREATE TABLE truth (' . join(', ', 'rn int', map { "$_->{c} $_->{type}, $_->{c}_raw $_->{staged_type}, $_->{c}_bad bool" } @order) . ");\n";
 	my $tidy = chance(0.8);
 	my (@batch, %keys);
-	foreach my $rn (1 .. chance(0.03) ? 0 : 1 + int rand 10)
+	foreach (1 .. (chance(0.03) ? 0 : 1 + int rand 10))
 	{
+		my $known = @old && chance(0.5) ? pick(@old) : undef;
 		my @row;
 		foreach my $column (@order)
 		{
@@ -247,6 +249,13 @@ sub round
 			my $bad = !$must && $column->{as_text} && @{ $column->{bad} } && chance(0.05);
 			my $good = $column->{within} && $tidy ? $column->{within} : $types{ $column->{type} }{good};
 
+			my $value = $known && $known->[ $column->{n} ];
+
+			if (defined $value && ($column->{key} || chance(0.8)) && !($must && $column->{within} && !grep { $_ eq $value } @$good))
+			{
+				push @row, [ $value, 0 ];
+				next;
+			}
 			push @row, $bad ? [ pick(@{ $column->{bad} }), 1 ] : $must || chance(0.9) ? [ pick(@$good), 0 ] : [ undef, 0 ];
 		}
 		my $k = join "\0", map { defined $row[$_][0] && !$row[$_][1] ? same($order[$_], $row[$_][0]) : rand() } grep { $order[$_]{key} } 0 .. $#order;
@@ -267,7 +276,7 @@ sub round
 	my @checks;
 	my %instead;
 	my $declared = '';
-	my $some_action = sub { return pick(qw(block quarantine quarantine quarantine drop warn)); };
+	my $some_action = sub { return pick(qw(block quarantine quarantine drop drop warn)); };
 	foreach my $column (@staged)
 	{
 		my $action = 'block';
@@ -429,12 +438,13 @@ sub round
 		  . literal("SELECT ROW($look) FROM want WHERE (SELECT published FROM model) UNION ALL SELECT ROW($look) FROM before WHERE NOT (SELECT published FROM model)") . ') d'
 		  . " WHERE (a.published = r.published AND d IS NULL" . ($mode eq 'replace' ? '' : ' AND a.inserted = 0 AND a.deleted = 0') . ") IS NOT TRUE;\n";
 	}
-	$sql .= "SELECT 'round $seed $mode ' || verdict FROM run;\nROLLBACK;\n";
+	$sql .= "SELECT concat_ws(' ', 'round $seed $mode', verdict, inserted, updated, unchanged, deleted, stale, quarantined, dropped) FROM run;\nROLLBACK;\n";
 	$sql =~ s/^(SELECT dq_gate\..*);$/$1 \\g \/dev\/null/mg;
 	return $sql;
 }
 
-my %verdicts;
+my @words = qw(inserted updated unchanged deleted stale quarantined dropped);
+my (%verdicts, %counted);
 my $failed = 0;
 while ($failed < 5 && (my @some = splice @seeds, 0, 50))
 {
@@ -444,10 +454,14 @@ while ($failed < 5 && (my @some = splice @seeds, 0, 50))
 
 	foreach my $line (split /\n/, $out)
 	{
-		if ($line =~ /^round (\d+) (\w+ \w+)$/)
+		if ($line =~ /^round (\d+) (\w+ \w+) ([\d ]+)$/)
 		{
-			$verdicts{$2}++;
-			$found{$1} = [@found];
+			my ($seed, $what) = ($1, $2);
+			my @counts = split / /, $3;
+
+			$verdicts{$what}++;
+			$counts[$_] && $what =~ /published/ && $counted{ $words[$_] }++ foreach 0 .. $#words;
+			$found{$seed} = [@found];
 			@found = ();
 			next;
 		}
@@ -465,6 +479,7 @@ is($failed, 0, 'all rounds are as the model has them');
 
 # the rounds would say little if they were all alike
 note join ', ', map { "$_ $verdicts{$_}" } sort keys %verdicts;
+note join ', ', map { "rows $_ $counted{$_}" } sort keys %counted;
 if (!$ENV{SEEDS})
 {
 	foreach my $mode (qw(merge append insert_only sync replace))
@@ -472,6 +487,7 @@ if (!$ENV{SEEDS})
 		cmp_ok($verdicts{"$mode published"} // 0, '>=', 15, "some batches are published, $mode");
 		cmp_ok($verdicts{"$mode rejected"} // 0, '>=', 5, "and some rejected, $mode");
 	}
+	cmp_ok($counted{$_} // 0, '>=', 15, "and rows $_") foreach @words;
 }
 log_is_clean($node);
 $node->stop;
