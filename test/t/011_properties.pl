@@ -184,7 +184,7 @@ sub round
 		@compared = ($values[0]) unless @compared;
 		push @settings, 'compare_columns => ' . literal(array(map { $_->{name} } @compared));
 	}
-	if (@updated && chance(0.3))
+	if (@updated && chance(0.4))
 	{
 		$newer = pick(@updated);
 		push @settings, 'only_if_newer => ' . literal($newer->{name});
@@ -253,6 +253,9 @@ sub round
 
 			if (defined $value && ($column->{key} || chance(0.8)) && !($must && $column->{within} && !grep { $_ eq $value } @$good))
 			{
+				# or one that is equal to it, or none, which matters for what is newer
+				$value = pick(grep { same($column, $_) eq same($column, $value) } @$good) // $value if chance(0.4);
+				$value = undef if !$must && $newer && $newer == $column && chance(0.3);
 				push @row, [ $value, 0 ];
 				next;
 			}
@@ -417,7 +420,9 @@ sub round
 		"SELECT $reasons, ROW($left)::text FROM judged WHERE kept AND (SELECT published FROM model)");
 	my $out = '(SELECT NOT published' . ($latest ? ' AND (blocked OR NOT emptied)' : '') . ' FROM model)';
 	$differs->('quarantine of a batch that is not published', "$bare AND $out", "SELECT ROW($left)::text FROM truth WHERE $out");
-	$differs->('reasons in quarantine', "$quarantine AND (SELECT blocked FROM model)",
+	# what else the target refuses may be among the reasons
+	my $known_reasons = 'ARRAY(SELECT f FROM unnest(k.reasons) f WHERE f IN (' . join(', ', map { literal($_) } 'none', map { $_->[0] } @checks) . '))';
+	$differs->('reasons in quarantine', "SELECT $known_reasons, k.staged FROM kept($kept) k WHERE k.run_id IN (SELECT run_id FROM run) AND (SELECT blocked FROM model)",
 		"SELECT $reasons, ROW($left)::text FROM judged WHERE (SELECT blocked FROM model)") unless $latest;
 	push @wrong, "SELECT 'quarantine has rows of other runs' FROM kept($kept) WHERE run_id NOT IN (SELECT run_id FROM run) HAVING count(*) > 0";
 	push @wrong, "SELECT 'the log differs from the answer' FROM run r LEFT JOIN dq_gate.runs l USING (run_id) WHERE (r.batch_id, r.verdict, r.passed, r.published, r.row_count, r.inserted, r.updated,"
