@@ -10,6 +10,7 @@
 #include "postgres.h"
 
 #include "after_publish.h"
+#include "merge.h"
 #include "spi_util.h"
 #include "triggers.h"
 
@@ -60,7 +61,7 @@ check_rows(const Run *run, int64 rows, const char *became)
 
 /* A TRUNCATE does not say how many rows it takes, and only triggers can have added any */
 static void
-truncate_staging(const Run *run)
+truncate_staging(const Run *run, const char *search_path)
 {
 	if (dq_target_triggers(run->map->target) != NIL)
 	{
@@ -69,18 +70,26 @@ truncate_staging(const Run *run)
 		check_rows(run, dq_result_int64(0, 1, 0), "are there");
 		dq_free_result();
 	}
+	/* there is nothing to look up in it, and triggers find what they always do */
+	dq_pin_setting("search_path", search_path);
 	dq_execute(psprintf("TRUNCATE TABLE %s", run->map->staging_sql), 0, NULL, NULL, NULL, false);
+	dq_pin_search_path();
 }
 
 /*
- * Empty staging, if the gate wants that.  To be called as the gate's role.
+ * Empty staging, if the gate wants that.  To be called as the gate's role;
+ * triggers see the given search_path.
  */
 void
-dq_empty_staging(const Run *run)
+dq_empty_staging(const Run *run, const char *search_path)
 {
+	ChangeCounts counts = {0};
+
 	if (run->gate->after_publish == DQ_AFTER_TRUNCATE)
-		truncate_staging(run);
+		truncate_staging(run, search_path);
 	else if (run->gate->after_publish == DQ_AFTER_DELETE)
-		check_rows(run, dq_execute(psprintf("DELETE FROM %s", run->map->staging_sql),
-								   0, NULL, NULL, NULL, false), "could be deleted");
+	{
+		dq_execute_change(psprintf("DELETE FROM %s", run->map->staging_sql), search_path, &counts);
+		check_rows(run, counts.written, "could be deleted");
+	}
 }

@@ -12,6 +12,6 @@
 
 extern LOCKMODE dq_staging_lock(const Gate *gate);
 extern AclMode dq_staging_rights(const Gate *gate);
-extern void dq_empty_staging(const Run *run);
+extern void dq_empty_staging(const Run *run, const char *search_path);
 
 #endif							/* DQ_GATE_AFTER_PUBLISH_H */

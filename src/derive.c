@@ -302,6 +302,7 @@ derive_scope(const Gate *gate)
 	ScopeStep	step = {gate, {NIL}};
 	ErrorData  *error;
 
+	scope->essential = true;
 	scope->params = dq_set_param(NIL, "expression", gate->scope);
 	scope->params = dq_set_param(scope->params, "resolved", gate->scope_of_batch);
 	if (dq_attempt(scope_step, &step, &error))
@@ -351,12 +352,14 @@ List *
 dq_derive_checks(const ColumnMap *map)
 {
 	List	   *checks = NIL;
+	Check	   *contract;
 	Check	   *volume;
 	Check	   *key_unique = NULL;
 
 	checks = lappend(checks, derive(&dq_kind_not_empty, "not_empty", NIL, "gate"));
-	checks = lappend(checks, derive(&dq_kind_schema_contract, "schema_contract", NIL,
-									"columns of the target"));
+	contract = derive(&dq_kind_schema_contract, "schema_contract", NIL, "columns of the target");
+	contract->essential = true;
+	checks = lappend(checks, contract);
 	volume = derive(&dq_kind_volume, "volume", NIL, "earlier batches");
 	volume->params = dq_default_volume();
 	checks = lappend(checks, volume);

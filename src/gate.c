@@ -124,6 +124,24 @@ dq_check_target(Oid target)
 				"A gate guards an ordinary or partitioned table; name the table itself.");
 }
 
+/* Another server can change its part of staging, whatever is locked here */
+static void
+refuse_foreign_parts(Oid staging)
+{
+	ListCell   *lc;
+
+	foreach(lc, find_all_inheritors(staging, NoLock, NULL))
+	{
+		if (get_rel_relkind(lfirst_oid(lc)) == RELKIND_FOREIGN_TABLE)
+			ereport(ERROR,
+					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+					 errmsg("%s cannot be a staging table", dq_relation_sql(staging)),
+					 errdetail("%s is a foreign table, which another server can change while it is audited.",
+							   dq_relation_sql(lfirst_oid(lc))),
+					 errhint("Copy the batch into a table of this database.")));
+	}
+}
+
 void
 dq_check_staging(Oid staging, Oid target)
 {
@@ -135,6 +153,7 @@ dq_check_staging(Oid staging, Oid target)
 				 errmsg("staging and target are the same table: %s", dq_relation_sql(target)),
 				 errhint("Load the batch into a table of its own, for example CREATE TABLE ... (LIKE %s).",
 						 dq_relation_sql(target))));
+	refuse_foreign_parts(staging);
 	if (list_member_oid(find_all_inheritors(target, NoLock, NULL), staging) ||
 		list_member_oid(find_all_inheritors(staging, NoLock, NULL), target))
 		ereport(ERROR,

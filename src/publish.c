@@ -265,7 +265,7 @@ dq_publish(Run *run, const char *without)
 		run->inserted = count_inserted(map, source, rows, &counts);
 	if (!lends_role(run))
 		dq_check_deferred(map->target);
-	dq_empty_staging(run);
+	dq_empty_staging(run, search_path);
 	dq_resume(&saved);
 
 	if (!counts.known)

@@ -456,6 +456,23 @@ dq_quarantine_batch(Run *run, const Quarantine *quarantine, Snapshot snapshot)
 					 "1", "true", snapshot);
 }
 
+/*
+ * Keep the rows of which there was a later one as well, since their batch is
+ * rejected.  Returns their number.
+ */
+int64
+dq_quarantine_superseded(Run *run, const Quarantine *quarantine, Snapshot snapshot)
+{
+	const ColumnMap *map = run->map;
+
+	if (map->staged_from == map->staging_sql)
+		return 0;
+	return copy_rows(run, quarantine, dq_whole_batch_sql(map, "batch"), NIL, "1",
+					 psprintf("NOT EXISTS (SELECT 1 FROM %s AS latest"
+							  " WHERE latest.tableoid = staged.tableoid AND latest.ctid = staged.ctid)",
+							  map->staged_from), snapshot);
+}
+
 /* The row as it is staged, to be compared with others where there is no key */
 static char *
 row_text(const Quarantine *quarantine)

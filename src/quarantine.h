@@ -32,6 +32,8 @@ extern Quarantine *dq_open_quarantine(const Run *run);
 extern int64 dq_quarantine_failing(Run *run, const Quarantine *quarantine,
 								   Snapshot snapshot);
 extern int64 dq_forget_dropped(const Run *run, const Quarantine *quarantine);
+extern int64 dq_quarantine_superseded(Run *run, const Quarantine *quarantine,
+									  Snapshot snapshot);
 extern void dq_keep_dropped(const Run *run, const Quarantine *quarantine);
 extern int64 dq_quarantine_batch(Run *run, const Quarantine *quarantine,
 								 Snapshot snapshot);

@@ -111,6 +111,7 @@ publish_step(void *arg)
 		{
 			/* nothing is left to publish: rejected, and so kept as a whole */
 			dq_keep_dropped(run, step->quarantine);
+			run->quarantined += dq_quarantine_superseded(run, step->quarantine, step->snapshot);
 			return;
 		}
 		without = dq_in_quarantine_sql(run, step->quarantine);

@@ -280,6 +280,7 @@ typedef struct Check
 	char	   *severity;
 	List	   *tags;			/* of char * */
 	bool		declared;
+	bool		essential;		/* holds also where checks are not enforced */
 	char	   *origin;			/* "declared", or what it was derived from */
 
 	/* which rows it is about, and how many of them may fail; see row_limits.h */

@@ -87,8 +87,8 @@ dq_judge_run(Run *run)
 										 psprintf(" (%s)", dq_action_name(result->action))));
 		if (blocks(result) || skips(result))
 			run->clean = false;
-		/* a gate that is being calibrated keeps out only what cannot be published */
-		if (!run->gate->enforce && result->check->kind != &dq_kind_schema_contract)
+		/* a gate that is being calibrated keeps out only what cannot be published, or not twice */
+		if (!run->gate->enforce && !result->check->essential)
 			continue;
 		run->skipped |= skips(result);
 		if (blocks(result) || skips(result))

@@ -1,6 +1,6 @@
 -- every mode beside a model in plain SQL: what becomes of the target, and how the rows are counted
 \ir include/helpers.sql
-SELECT plan(317);
+SELECT plan(319);
 
 --
 -- The same batch in every mode, into a plain table, a partitioned one whose rows move and whose partitions have other
@@ -595,5 +595,14 @@ ALTER TABLE gone DROP at;
 SELECT is((SELECT count(*) FROM dq_gate.checks_of('gone', 'gone_s') WHERE check_name = 'scope'), 1::bigint, 'a column of the scope is gone: checks_of');
 SELECT raises($$ SELECT dq_gate.audit('gone_s', 'gone') $$, '42703', 'column', 'audit');
 SELECT lives_ok($$ SELECT dq_gate.alter_gate('gone', scope => '', only_if_newer => '') $$, 'the way out');
+
+-- a gate that does not enforce its checks takes no row outside of the scope either: the next run would not find it
+CREATE TABLE trial (id int PRIMARY KEY, slice int);
+CREATE TABLE trial_s (LIKE trial);
+INSERT INTO trial_s VALUES (1, 1), (2, 2);
+SELECT dq_gate.create_gate('trial', mode => 'replace', scope => 'slice = 1', enforce => false) \g /dev/null
+SELECT is(outcome(dq_gate.publish('trial_s', 'trial')), 'rejected 2: 2 quarantined', 'a row outside of the scope, checks not enforced');
+DELETE FROM trial_s WHERE slice = 2;
+SELECT is(outcome(dq_gate.publish('trial_s', 'trial')) || ', ' || outcome(dq_gate.publish('trial_s', 'trial')), 'published 1: 1 inserted, published 1: 1 inserted, 1 deleted', 'and none');
 
 SELECT finish();

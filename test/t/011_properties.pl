@@ -354,6 +354,19 @@ sub round
 	my $left = join(', ', map { "$_->{c}_raw::text" } @order);
 
 	$sql .= 'CREATE TABLE before AS SELECT ' . join(', ', map { "$_->{q} AS $_->{c}" } @columns) . ", defaulted FROM $t;\n";
+	# where all rows are inserted, those that other checks leave must not have the key of a row that stays either
+	if ($pk && ($mode eq 'append' || $mode eq 'replace'))
+	{
+		my ($unique) = grep { $_->[0] eq 'key_unique' } @checks;
+		my $left = 'SELECT FROM latest p WHERE NOT (' . join(' OR ', 'false', map { "($_->[2])" =~ s/\bt\./p./gr }
+			grep { $_->[0] ne 'key_unique' && $_->[1] =~ /quarantine|drop/ } @checks) . ')';
+		my $stays = $mode eq 'append' ? 'true'
+		  : $scope ? "(b.$scope->{c} IN (" . join(', ', map { literal($_) } @{ $scope->{within} }) . ')) IS NOT TRUE'
+		  : "NOT EXISTS ($left AND " . join(' AND ', map { "p.$_->{c} = b.$_->{c}" } @slices) . ')';
+
+		$unique->[2] = "(EXISTS ($left AND p.rn = t.rn) AND ((SELECT count(*) FROM ($left AND " . $of_key->('p', 't') . ") same) > 1"
+		  . ' OR EXISTS (SELECT FROM before b WHERE ' . $of_key->('b', 't') . " AND $stays)))";
+	}
 	$sql .= 'CREATE TABLE judged AS WITH latest AS (SELECT * FROM truth t'
 	  . ($latest ? " WHERE NOT EXISTS (SELECT FROM truth o WHERE " . $of_key->('o', 't')
 		  . " AND (o.$latest->{c} > t.$latest->{c} OR o.$latest->{c} IS NOT NULL AND t.$latest->{c} IS NULL))" : '')
@@ -406,11 +419,9 @@ sub round
 	$sql .= "CREATE TABLE run AS SELECT * FROM dq_gate.publish('staging', '$t', batch_id => 'round $seed');\n";
 	$unless->(q{r.verdict = ANY (CASE WHEN m.published THEN '{published}'::text[] WHEN m.blocked OR m.emptied THEN '{rejected}' ELSE '{failed,rejected}' END)}, 'the verdict is not that of the model');
 	$unless->(q{r.published = (r.verdict = 'published') AND r.passed = (r.verdict IN ('published', 'failed'))}, 'verdict, passed and published contradict each other');
-	# of a batch whose latest rows all go to quarantine the others are not kept
-	my $odd = $latest ? 'm.emptied AND NOT m.blocked OR ' : '';
-	$unless->("$odd r.row_count = r.inserted + r.updated + r.unchanged + r.stale + r.quarantined + r.dropped", 'rows are lost');
+	$unless->("r.row_count = r.inserted + r.updated + r.unchanged + r.stale + r.quarantined + r.dropped", 'rows are lost');
 	my ($got, $due) = map { my $of = $_; join ', ', map { "$of.$_" } qw(row_count inserted updated unchanged deleted stale quarantined dropped) } qw(r m);
-	push @wrong, "SELECT 'the counts are ' || ROW($got) || ' instead of ' || ROW($due) FROM run r, model m WHERE ($odd ROW($got) = ROW($due)) IS NOT TRUE";
+	push @wrong, "SELECT 'the counts are ' || ROW($got) || ' instead of ' || ROW($due) FROM run r, model m WHERE (ROW($got) = ROW($due)) IS NOT TRUE";
 	$differs->('the target', $rows, "SELECT ROW($look) FROM want WHERE (SELECT published FROM model) UNION ALL SELECT ROW($look) FROM before WHERE NOT (SELECT published FROM model)");
 	$differs->('staging', $in_staging, "SELECT ROW($left) FROM truth" . ($after eq 'keep' ? '' : ' WHERE NOT (SELECT published FROM model)'));
 	my $reasons = 'ARRAY(SELECT f FROM unnest(ARRAY[' . join(', ', 'NULL::text', map { "CASE WHEN f$_ THEN " . literal($checks[$_][0]) . ' END' } 0 .. $#checks) . ']) f WHERE f IS NOT NULL ORDER BY f)';
@@ -418,7 +429,7 @@ sub round
 	my $bare = "SELECT k.staged FROM kept($kept) k WHERE k.run_id IN (SELECT run_id FROM run)";
 	$differs->('quarantine of a batch that is published', "$quarantine AND (SELECT published FROM model)",
 		"SELECT $reasons, ROW($left)::text FROM judged WHERE kept AND (SELECT published FROM model)");
-	my $out = '(SELECT NOT published' . ($latest ? ' AND (blocked OR NOT emptied)' : '') . ' FROM model)';
+	my $out = '(SELECT NOT published FROM model)';
 	$differs->('quarantine of a batch that is not published', "$bare AND $out", "SELECT ROW($left)::text FROM truth WHERE $out");
 	# what else the target refuses may be among the reasons
 	my $known_reasons = 'ARRAY(SELECT f FROM unnest(k.reasons) f WHERE f IN (' . join(', ', map { literal($_) } 'none', map { $_->[0] } @checks) . '))';

@@ -83,6 +83,12 @@ $node->safe_psql('postgres', q{ALTER TABLE parted ATTACH PARTITION "Far away" DE
 is($node->safe_psql('postgres', q{SET client_min_messages = error; SELECT dq_gate.create_gate('parted_1', key => '{day,id}');
 	SELECT verdict FROM dq_gate.publish('staging', 'parted_1')}), "parted_1\npublished", 'a partition of its own beside a foreign one is a target');
 
+# staging with a part that cannot be locked
+$node->safe_psql('postgres', q{CREATE TABLE land (day date, id int, v int); ALTER FOREIGN TABLE "Far away" INHERIT land}) if
+  $node->safe_psql('postgres', q{ALTER TABLE parted DETACH PARTITION "Far away"}) eq '';
+refused(q{SELECT dq_gate.publish('land', 'parent')}, qr/42809: .*land cannot be a staging table.*"Far away" is a foreign table/s, 'staging with a foreign part is refused');
+refused(q{SELECT dq_gate.alter_gate('parted_1', staging => 'land')}, qr/42809: .*land cannot be a staging table/s, 'also as that of a gate');
+
 log_is_clean($node);
 $node->stop;
 done_testing();
