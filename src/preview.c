@@ -13,6 +13,7 @@
 #include "utils/jsonb.h"
 #include "utils/snapmgr.h"
 
+#include "activity.h"
 #include "audit.h"
 #include "changes.h"
 #include "columns.h"
@@ -254,11 +255,13 @@ dq_preview(Run *run, Oid staging, Oid target, int samples)
 	/* unlike an audit, it always reads the target */
 	dq_authorize_run(run->gate, target, run->caller, true);
 
+	dq_activity_phase(run, RUN_AUDITING);
 	PushActiveSnapshot(GetTransactionSnapshot());
 	dq_audit(run);
 	dq_judge_run(run);
 	rows = foresee(run, samples);
 	PopActiveSnapshot();
+	dq_activity_end(run);
 	if (dq_moves_rows(run) && is_emptied(run, rows))
 		dq_reject_emptied(run);
 	dq_pop_context(&context);

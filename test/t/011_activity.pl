@@ -39,6 +39,7 @@ $node->safe_psql('postgres', q{
 });
 
 my $publish = "SELECT verdict FROM dq_gate.publish('shift_staging', 'shift')";
+my $preview = "SELECT 'previewed' FROM dq_gate.preview('shift_staging', 'shift') WHERE change = 'unfit'";
 my $audit = "SELECT verdict FROM dq_gate.audit('shift_staging', 'shift')";
 my $or_fail = "CALL dq_gate.publish_or_fail('shift_staging', 'shift')";
 
@@ -228,6 +229,7 @@ my ($out, $err) = session($node, qq{
 	\\set ON_ERROR_STOP 0
 	BEGIN;
 	$audit; $mine
+	$preview; $mine
 	$publish; $mine
 	$other $mine
 	SAVEPOINT here; $publish; $mine
@@ -243,7 +245,7 @@ my ($out, $err) = session($node, qq{
 	ROLLBACK; $mine
 	SELECT pg_advisory_unlock_all();
 });
-is($out, join("\n", 'audited', 'nothing', 'published', $done_shift, 'published', "$done_other, $done_shift",
+is($out, join("\n", 'audited', 'nothing', 'previewed', 'nothing', 'published', $done_shift, 'published', "$done_other, $done_shift",
 		'published', "$done_other, $done_shift", "$done_other, $done_shift", 'nothing',
 		'published', $done_shift, 'nothing', 'published', $done_other, 'published', "$done_other, $done_shift", '',
 		"$done_other, $done_shift", 'nothing', ''),
