@@ -334,8 +334,7 @@ dq_lock_gate(Oid target)
 				 holders[0] != '\0' ?
 				 errdetail("It is being run or changed in backend %s.", holders) :
 				 errdetail("It was being run or changed until just now."),
-				 errhint("Wait for that to end, raise lock_timeout, or look at it with SELECT * FROM pg_stat_activity WHERE pid IN (%s).",
-						 holders[0] != '\0' ? holders : "...")));
+				 errhint("Wait for that to end, raise lock_timeout, or look at it with SELECT * FROM dq_gate.activity.")));
 	}
 	PG_END_TRY();
 }
