@@ -37,7 +37,7 @@ CREATE FUNCTION drop_all(target regclass) RETURNS void LANGUAGE sql AS
 -- what a gate expects for which nobody declared anything
 SELECT is((SELECT ROW(check_type, columns, rule, action, nulls, owner, origin, filter, tolerance)::text FROM dq_gate.checks_of('t') WHERE check_name = 'volume'),
 	'(volume,{},"number of rows between 0.5 and 2.0 times the median of the last 14 batches",block,,,"earlier batches",,)', 'every gate has a check of its volume');
-SELECT is(load(n, NULL), format('published, not_judged: not enough history (%s of 5)', no - 1), 'a first run does not alarm: ' || no)
+SELECT is(load(n, NULL), format('published, not_judged: not enough history (%s of 5)', no - 1), 'O24: a first run does not alarm: ' || no)
 FROM unnest(ARRAY[10, 1000, 1, 12, 8]) WITH ORDINALITY AS u (n, no) ORDER BY no;
 SELECT is((SELECT ROW(status, passed, expected_value, actual_value, threshold, examined_rows, failing_rows, null_rows, measured, sample)::text FROM dq_gate.results_of(last_run()) WHERE check_type = 'volume'),
 	'(not_judged,,"number of rows between 0.5 and 2.0 times the median of the last 14 batches",,,,,,,)', 'the result of a check that is not judged');
@@ -54,7 +54,7 @@ SELECT is((SELECT ROW(status, passed, expected_value, actual_value, threshold, e
 	'(failed,f,"number of rows between 0.5 and 2.0 times the median of the last 14 batches","4 rows, 0.4 times the median of 10","between 0.5 and 2.0 times the median of the last 14 batches",4,,,4,,"number of rows not between 0.5 and 2.0 times the median of the last 14 batches: 4 rows, 0.4 times the median of 10")', 'the result of a failure');
 SELECT is((SELECT failures FROM dq_gate.runs WHERE run_id = last_run()), ARRAY['volume: ' || message('volume')], 'the run says so');
 SELECT results_eq('SELECT failed_checks FROM dq_quarantine.t', $$ SELECT '{}'::text[] FROM generate_series(1, 4) $$, 'the batch is in quarantine, and no row of it is to blame');
-SELECT is((SELECT string_agg(baseline::text, ' ' ORDER BY run_id) FROM dq_gate.runs WHERE NOT published), 'false false false false false false false', 'what was not published is no baseline');
+SELECT is((SELECT string_agg(baseline::text, ' ' ORDER BY run_id) FROM dq_gate.runs WHERE NOT published), 'false false false false false false false', 'O23: what was not published is no baseline');
 SELECT is(look(10), 'passed: 10 rows, 1 times the median of 10', 'nor does it change what is usual');
 
 -- the last 14 count, and an even number of batches has a median between two
@@ -83,7 +83,7 @@ SELECT is((SELECT count(*) FROM dq_gate.runs WHERE gate = 'public.many' AND base
 -- a history without any spread
 CREATE TABLE constant (id int PRIMARY KEY);
 SELECT load_all(array_fill(100, ARRAY[14]), target => 'constant') \g /dev/null
-SELECT is(load(101, target => 'constant'), 'published, passed: 101 rows, 1.01 times the median of 100', 'one row more than always does not alarm');
+SELECT is(load(101, target => 'constant'), 'published, passed: 101 rows, 1.01 times the median of 100', 'O22: one row more than always does not alarm');
 SELECT is(load(99, target => 'constant'), 'published, passed: 99 rows, 0.99 times the median of 100', 'nor does one row less');
 
 -- a batch without rows
