@@ -184,31 +184,39 @@ BEGIN
 		FROM (
 			SELECT v.said, v.score
 			FROM dq_gate.profiles a JOIN dq_gate.profiles b ON b.column_name = a.column_name,
+			-- numeric, in which no difference overflows
 			LATERAL (VALUES
 				(format('%s: NULL in %s%% of the rows, was %s%%', a.column_name,
 					trim_scale(round(100.0 * b.null_count / b.row_count, 1)), trim_scale(round(100.0 * a.null_count / a.row_count, 1))),
-				 10 * abs(b.null_count::float8 / b.row_count - a.null_count::float8 / a.row_count)),
+				 10 * abs(b.null_count::numeric / b.row_count - a.null_count::numeric / a.row_count)),
 				(format('%s: %s different values, was %s', a.column_name, b.distinct_count, a.distinct_count),
-				 abs(ln((b.distinct_count + 1.0) / (a.distinct_count + 1.0)))::float8),
-				(format('%s: mean %s, was %s', a.column_name, b.mean::float4, a.mean::float4),
-				 abs(b.mean - a.mean) / COALESCE(NULLIF(a.stddev, 0), NULLIF(abs(a.mean), 0), 1)),
+				 abs(ln((b.distinct_count + 1.0) / (a.distinct_count + 1.0)))),
+				(format('%s: mean %s, was %s', a.column_name,
+					CASE WHEN abs(b.mean) BETWEEN 1e-30 AND 1e30 THEN b.mean::float4::text ELSE b.mean::text END,
+					CASE WHEN abs(a.mean) BETWEEN 1e-30 AND 1e30 THEN a.mean::float4::text ELSE a.mean::text END),
+				 -- that of points in time, in seconds since 1970, says nothing
+				 CASE WHEN NOT EXISTS (SELECT FROM pg_attribute c JOIN pg_type t ON t.oid = c.atttypid
+									   WHERE c.attrelid = r.target AND c.attname = a.column_name AND t.typcategory = 'D')
+				 THEN abs(b.mean::numeric - a.mean::numeric) / COALESCE(NULLIF(a.stddev::numeric, 0), NULLIF(abs(a.mean::numeric), 0), 1) END),
 				(format('%s: smallest %s, was %s', a.column_name, b.min_value, a.min_value),
-				 abs(b.quantiles[1] - a.quantiles[1]) / COALESCE(NULLIF(a.quantiles[101] - a.quantiles[1], 0), NULLIF(abs(a.quantiles[1]), 0), 1)),
+				 CASE WHEN b.min_value <> a.min_value THEN abs(b.quantiles[1]::numeric - a.quantiles[1]::numeric)
+					/ COALESCE(NULLIF(a.quantiles[101]::numeric - a.quantiles[1]::numeric, 0), NULLIF(abs(a.quantiles[1]::numeric), 0), 1) END),
 				(format('%s: largest %s, was %s', a.column_name, b.max_value, a.max_value),
-				 abs(b.quantiles[101] - a.quantiles[101]) / COALESCE(NULLIF(a.quantiles[101] - a.quantiles[1], 0), NULLIF(abs(a.quantiles[101]), 0), 1))
+				 CASE WHEN b.max_value <> a.max_value THEN abs(b.quantiles[101]::numeric - a.quantiles[101]::numeric)
+					/ COALESCE(NULLIF(a.quantiles[101]::numeric - a.quantiles[1]::numeric, 0), NULLIF(abs(a.quantiles[101]::numeric), 0), 1) END)
 			) AS v (said, score)
 			WHERE a.run_id = good.run_id AND b.run_id = r.run_id AND a.row_count > 0 AND b.row_count > 0
 			AND NOT a.column_name = ANY (keys)
-			-- seconds since 1970 say nothing
-			AND NOT (v.said LIKE '%: mean %' AND a.min_value LIKE '____-__-__%')
 			AND v.score >= 0.1
 			ORDER BY v.score DESC, v.said LIMIT 5
 		) AS m;
 		IF items IS NULL THEN
 			SELECT array_agg(m.said ORDER BY m.score DESC, m.said) INTO items
 			FROM (
-				SELECT format('%s: measured %s, was %s', a.check_name, b.measured::float4, a.measured::float4) AS said,
-					abs(b.measured - a.measured) / greatest(abs(a.measured), abs(b.measured)) AS score
+				SELECT format('%s: measured %s, was %s', a.check_name,
+						CASE WHEN abs(b.measured) BETWEEN 1e-30 AND 1e30 THEN b.measured::float4::text ELSE b.measured::text END,
+						CASE WHEN abs(a.measured) BETWEEN 1e-30 AND 1e30 THEN a.measured::float4::text ELSE a.measured::text END) AS said,
+					abs(b.measured::numeric - a.measured::numeric) / greatest(abs(a.measured::numeric), abs(b.measured::numeric)) AS score
 				FROM dq_gate.results a JOIN dq_gate.results b ON b.check_name = a.check_name
 				WHERE a.run_id = good.run_id AND b.run_id = r.run_id AND a.measured <> b.measured
 				ORDER BY 2 DESC, 1 LIMIT 5

@@ -1,6 +1,6 @@
 -- the log in words: what is said of each kind of run, to whom, and that what is there to be pasted runs
 \ir include/helpers.sql
-SELECT plan(58);
+SELECT plan(61);
 SET client_min_messages = error;
 
 CREATE FUNCTION told(run bigint) RETURNS text LANGUAGE sql AS $$ SELECT string_agg(l, E'\n') FROM dq_gate.explain_run(run) l $$;
@@ -145,6 +145,17 @@ SELECT dq_gate.publish('few_s', 'few', '2') \g /dev/null
 SELECT matches(told(last_run()), E'the last good one before\n  v_range: measured 0\\.25, was 0\n', 'what its checks measured');
 DROP TABLE few_s;
 SELECT matches(told(last_run()), 'few_s, which does not exist any more', 'a staging table that is gone');
+
+-- numbers as large and as small as they come, points in time
+CREATE TABLE wide (id int PRIMARY KEY, x float8, d date, c date);
+CREATE TABLE wide_s AS SELECT g AS id, CASE g WHEN 1 THEN -1e150 WHEN 2 THEN 5e-324 ELSE 1 END::float8 AS x, date '2026-01-01' + g AS d, date 'infinity' AS c FROM generate_series(1, 8) g;
+SELECT dq_gate.create_gate('wide', profile => true), dq_gate.expect_aggregate('wide', 'high', 'max(x)', 1, 10, action => 'warn') \g /dev/null
+SELECT dq_gate.publish('wide_s', 'wide', '1') \g /dev/null
+UPDATE wide_s SET x = CASE id WHEN 1 THEN 'Infinity' ELSE 1e150 END, d = d + 300;
+SELECT dq_gate.publish('wide_s', 'wide', '2') \g /dev/null
+SELECT matches(told(last_run()), E'\n  x: largest Infinity, was 1\n', 'numbers without end');
+SELECT matches(told(last_run()), E'\n  d: largest 2026-11-05, was 2026-01-09\n', 'points in time');
+SELECT doesnt_match(told(last_run()), 'd: mean|c: ', 'which have no mean, and may be infinite');
 
 -- a line is not longer than the terminal, but for what has no blank to break it at
 SELECT is_empty($$ SELECT l FROM dq_gate.runs r, dq_gate.explain_run(r.run_id) l WHERE length(l) > 78 AND l !~ '\S{60}' $$, 'lines fit');

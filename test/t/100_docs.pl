@@ -27,8 +27,9 @@ my $scratch = PostgreSQL::Test::Utils::tempdir();
 my @documents = map { File::Spec->abs2rel($_, $top) }
   ("$top/README.md", "$top/CONTRIBUTING.md", sort glob("$top/docs/*.md"));
 
-# the superuser's name is part of some results
+# the names of superuser and client are part of some results
 $ENV{PGUSER} = 'postgres';
+$ENV{PGAPPNAME} = 'psql';
 my $node = PostgreSQL::Test::Cluster->new('docs');
 $node->init(extra => [ '-U', 'postgres', '--no-locale', '-E', 'UTF8' ]);
 $node->append_conf('postgresql.conf', "timezone = 'UTC'\nlc_messages = 'C'");
