@@ -126,11 +126,9 @@ dq_column_changed_sql(const Column *column)
 					image_sql(column, "target"), image_sql(column, "batch"));
 }
 
-/*
- * True where a known row would change, NULL where none ever does.
- */
-char *
-dq_changed_sql(const ColumnMap *map)
+/* True where a known row would change, NULL where none ever does */
+static char *
+changed_sql(const ColumnMap *map)
 {
 	StringInfoData sql;
 	StringInfoData old_images;
@@ -182,13 +180,28 @@ dq_stale_sql(const ColumnMap *map)
 					dq_operator_sql(lookup_type_cache(column->typid, TYPECACHE_LT_OPR)->lt_opr));
 }
 
+/* Whether there is a column that a known row takes from the batch */
+static bool
+updates_any(const ColumnMap *map)
+{
+	ListCell   *lc;
+
+	foreach(lc, map->columns)
+	{
+		if (dq_is_updated(map, lfirst(lc)))
+			return true;
+	}
+	return false;
+}
+
 /*
- * True where a known row is to be updated, NULL where none ever is.
+ * True where a known row is to be updated, NULL where none ever is: what is
+ * compared need not be what is updated.
  */
 char *
 dq_update_sql(const ColumnMap *map)
 {
-	char	   *changed = dq_changed_sql(map);
+	char	   *changed = updates_any(map) ? changed_sql(map) : NULL;
 	char	   *stale = dq_stale_sql(map);
 
 	if (changed == NULL || !stale)

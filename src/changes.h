@@ -10,7 +10,6 @@
 extern bool dq_keeps_value(const ColumnMap *map, const Column *column);
 extern bool dq_is_updated(const ColumnMap *map, const Column *column);
 extern char *dq_column_changed_sql(const Column *column);
-extern char *dq_changed_sql(const ColumnMap *map);
 extern char *dq_stale_sql(const ColumnMap *map);
 extern char *dq_update_sql(const ColumnMap *map);
 extern char *dq_deleted_sql(const ColumnMap *map, const char *source);

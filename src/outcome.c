@@ -149,19 +149,6 @@ source_sql(const ColumnMap *map, const char *quarantined, const char *dropped,
 }
 
 static bool
-updates_columns(const ColumnMap *map)
-{
-	ListCell   *lc;
-
-	foreach(lc, map->columns)
-	{
-		if (dq_is_updated(map, lfirst(lc)))
-			return true;
-	}
-	return false;
-}
-
-static bool
 is_publishable(const ColumnMap *map)
 {
 	ListCell   *lc;
@@ -193,7 +180,7 @@ dq_outcome(const ColumnMap *map, const char *quarantined, const char *dropped)
 
 	fate = quote_identifier(fate);
 	outcome->publishable = is_publishable(map);
-	if (update && updates_columns(map))
+	if (update)
 		outcome->updated = psprintf("%s JOIN %s AS target ON (%s) WHERE batch.%s IS NULL AND (%s)",
 									source, map->target_sql, dq_match_sql(map), fate, update);
 

@@ -126,7 +126,7 @@ merge_sql(const ColumnMap *map, const char *source)
 	initStringInfo(&sql);
 	appendStringInfo(&sql, "MERGE INTO %s AS target USING %s ON (%s)", map->target_sql, source,
 					 dq_match_sql(map));
-	if (update && assignments.len > 0)
+	if (update)
 		appendStringInfo(&sql, " WHEN MATCHED AND (%s) THEN UPDATE SET %s", update, assignments.data);
 	appendStringInfo(&sql, " WHEN NOT MATCHED THEN INSERT (%s)%s VALUES (%s)",
 					 inserted_columns(map, ""), overriding(map), inserted_columns(map, "batch."));

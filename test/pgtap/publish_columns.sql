@@ -1,6 +1,6 @@
 -- which columns a publish writes, which rows it leaves alone, and what becomes of staging
 \ir include/helpers.sql
-SELECT plan(96);
+SELECT plan(98);
 
 --
 -- Columns that the server makes, and partitions whose columns are elsewhere, in every mode
@@ -337,5 +337,16 @@ SELECT is(outcome(dq_gate.publish('lent_s', 'lent')), 'published 1: 1 inserted',
 GRANT DELETE ON lent TO dq_loader;
 SELECT dq_gate.alter_gate('lent', mode => 'replace', replace_by => '{id}') \g /dev/null
 SELECT is(outcome(dq_gate.publish('lent_s', 'lent')), 'published 1: 1 inserted, 1 deleted', 'replace does without UPDATE');
+
+-- what is compared need not be what is updated: where nothing is, no row changes, and no trigger has kept it from that
+CREATE TABLE still (id int PRIMARY KEY, v int, note text);
+CREATE TABLE still_s (id int, v int);
+CREATE FUNCTION let_pass() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$;
+CREATE TRIGGER pass BEFORE UPDATE ON still FOR EACH ROW EXECUTE FUNCTION let_pass();
+INSERT INTO still VALUES (1, 1), (2, 2);
+INSERT INTO still_s VALUES (1, 1), (2, 3), (3, 3);
+SELECT dq_gate.create_gate('still', update_columns => '{note}', compare_columns => '{v}') \g /dev/null
+SELECT is(outcome(dq_gate.publish('still_s', 'still')), 'published 3: 1 inserted, 2 unchanged', 'a gate that updates a column which is not staged');
+SELECT results_eq('SELECT id, v FROM still ORDER BY id', 'VALUES (1, 1), (2, 2), (3, 3)', 'changes no row');
 
 SELECT finish();
