@@ -552,35 +552,6 @@ parse_declared(const Audit *audit)
 	}
 }
 
-/*
- * True for a row that a check moves out of the batch, by what was measured;
- * NULL if none does.  It may hold a window.  Not by those that ask this
- * themselves: each would repeat what all before it say, and in no order that
- * settles all of them.
- */
-static char *
-moved_sql(const Run *run)
-{
-	StringInfoData sql;
-	ListCell   *lc;
-
-	if (!run->gate->enforce)
-		return NULL;
-	initStringInfo(&sql);
-	foreach(lc, run->results)
-	{
-		CheckResult *result = lfirst(lc);
-
-		if (is_open(result) && result->check->fail_sql && !result->check->looks_at_others &&
-			!dq_within_limits(result) && (result->action == DQ_QUARANTINE || result->action == DQ_DROP))
-			appendStringInfo(&sql, "%s%s", sql.len > 0 ? " OR " : "(", result->check->fail_sql);
-	}
-	if (sql.len == 0)
-		return NULL;
-	appendStringInfoChar(&sql, ')');
-	return sql.data;
-}
-
 /* Measure what has a query of its own, or is about a profile */
 static void
 measure_alone(const Audit *audit, CheckResult *result)
@@ -631,17 +602,6 @@ measure(const Audit *audit)
 		if (!((CheckResult *) lfirst(lc))->check->looks_at_others)
 			measure_alone(audit, lfirst(lc));
 	}
-	foreach(lc, open)
-	{
-		Check	   *check = ((CheckResult *) lfirst(lc))->check;
-
-		if (!check->looks_at_others)
-			continue;
-		check->moved_sql = moved_sql(run);
-		if (check->moved_sql)
-			check->kind->compile(check, run->map);
-		measure_alone(audit, lfirst(lc));
-	}
 }
 
 /* Nothing to say of no rows, whatever came of it, a division by zero for one */
@@ -658,56 +618,95 @@ judge_empty(CheckResult *result)
 }
 
 static void
-judge(const Audit *audit)
+judge(const Audit *audit, CheckResult *result)
 {
 	Run		   *run = audit->run;
-	ListCell   *lc;
+	const CheckKind *kind = result->check->kind;
 
-	foreach(lc, run->results)
+	if (result->check->unjudged || result->check->broken || comes_later(result->check))
+		return;
+	if (kind->evaluation == EVAL_STATIC)
 	{
-		CheckResult *result = lfirst(lc);
-		const CheckKind *kind = result->check->kind;
-
-		if (result->check->unjudged || result->check->broken || comes_later(result->check))
-			continue;
-		if (kind->evaluation == EVAL_STATIC)
-		{
-			if (result->status == DQ_NOT_JUDGED)
-				kind->judge(result, run->map,
-							result->check->filter_sql ? result->examined : run->row_count);
-		}
-		else if (!kind->judges_empty && (run->row_count == 0 || result->examined == 0) &&
-				 (kind->evaluation == EVAL_AGGREGATE || is_open(result)))
-			judge_empty(result);
-		else if (is_open(result))
-		{
-			if (kind->evaluation == EVAL_AGGREGATE || result->check->judge_sql)
-				judge_batch(result);
-			else
-				judge_rows(audit, result);
-		}
+		if (result->status == DQ_NOT_JUDGED)
+			kind->judge(result, run->map,
+						result->check->filter_sql ? result->examined : run->row_count);
+	}
+	else if (!kind->judges_empty && (run->row_count == 0 || result->examined == 0) &&
+			 (kind->evaluation == EVAL_AGGREGATE || is_open(result)))
+		judge_empty(result);
+	else if (is_open(result))
+	{
+		if (kind->evaluation == EVAL_AGGREGATE || result->check->judge_sql)
+			judge_batch(result);
+		else
+			judge_rows(audit, result);
 	}
 }
 
-/* The checks that depend on which rows the others move out, which is known now */
+/* True for a row that the checks judged so far move out of the batch; NULL: for none */
+static char *
+moved_sql(const Run *run)
+{
+	char	   *kept = dq_moved_sql(run, DQ_QUARANTINE);
+	char	   *dropped = dq_moved_sql(run, DQ_DROP);
+
+	if (kept == NULL && dropped == NULL)
+		return NULL;
+	return psprintf("(%s%s%s)", kept ? kept : "", kept && dropped ? " OR " : "", dropped ? dropped : "");
+}
+
+/*
+ * First the checks that stand for themselves; then those that move rows
+ * themselves and look at what the others leave, but not at each other: each
+ * would repeat what all before it say, and in no order that settles all of
+ * them.
+ */
+static void
+judge_in_turn(const Audit *audit)
+{
+	char	   *moved;
+	ListCell   *lc;
+
+	foreach(lc, audit->run->results)
+	{
+		CheckResult *result = lfirst(lc);
+
+		if (!result->check->looks_at_others)
+			judge(audit, result);
+	}
+	moved = moved_sql(audit->run);
+	foreach(lc, audit->run->results)
+	{
+		CheckResult *result = lfirst(lc);
+		Check	   *check = result->check;
+
+		if (!check->looks_at_others)
+			continue;
+		check->moved_sql = moved;
+		if (moved && is_open(result))
+			check->kind->compile(check, audit->run->map);
+		if (is_open(result))
+			measure_alone(audit, result);
+		judge(audit, result);
+	}
+}
+
+/* The checks that depend on which rows all the others move out, which is known now */
 static void
 judge_last(const Audit *audit)
 {
-	Run		   *run = audit->run;
-	char	   *kept = dq_moved_sql(run, DQ_QUARANTINE);
-	char	   *dropped = dq_moved_sql(run, DQ_DROP);
+	char	   *moved = moved_sql(audit->run);
 	ListCell   *lc;
 
-	foreach(lc, run->results)
+	foreach(lc, audit->run->results)
 	{
 		CheckResult *result = lfirst(lc);
 		QueryStep	step = {audit, result};
 
 		if (!result->check->kind->judged_last || !is_open(result))
 			continue;
-		result->check->moved_sql = kept && dropped ? psprintf("(%s OR %s)", kept, dropped) :
-			kept ? kept : dropped ? dropped : "false";
-		result->check->kind->compile(result->check, run->map);
+		result->check->moved_sql = moved ? moved : "false";
+		result->check->kind->compile(result->check, audit->run->map);
 		run_step(audit, judge_step, &step, result->check->name, list_make1(result));
 		if (is_open(result))
 			judge_batch(result);
@@ -787,7 +786,7 @@ dq_audit(Run *run)
 	dq_pin_batch(run);
 	parse_declared(&audit);
 	measure(&audit);
-	judge(&audit);
+	judge_in_turn(&audit);
 	judge_last(&audit);
 	judge_measured(&audit);
 	count_stale(run);
