@@ -124,27 +124,28 @@ dq_check_target(Oid target)
 				"A gate guards an ordinary or partitioned table; name the table itself.");
 }
 
-/* Another server can change its part of staging, whatever is locked here */
-static void
-refuse_foreign_parts(Oid staging)
+/*
+ * A part of a table that is on another server, InvalidOid if there is none:
+ * that one can change it, whatever is locked here.
+ */
+Oid
+dq_foreign_part(Oid relid)
 {
 	ListCell   *lc;
 
-	foreach(lc, find_all_inheritors(staging, NoLock, NULL))
+	foreach(lc, find_all_inheritors(relid, NoLock, NULL))
 	{
 		if (get_rel_relkind(lfirst_oid(lc)) == RELKIND_FOREIGN_TABLE)
-			ereport(ERROR,
-					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-					 errmsg("%s cannot be a staging table", dq_relation_sql(staging)),
-					 errdetail("%s is a foreign table, which another server can change while it is audited.",
-							   dq_relation_sql(lfirst_oid(lc))),
-					 errhint("Copy the batch into a table of this database.")));
+			return lfirst_oid(lc);
 	}
+	return InvalidOid;
 }
 
 void
 dq_check_staging(Oid staging, Oid target)
 {
+	Oid			part;
+
 	check_table(staging, "staging",
 				"A batch must be in an ordinary, partitioned or temporary table, which can be locked; copy it into one.");
 	if (staging == target)
@@ -153,7 +154,14 @@ dq_check_staging(Oid staging, Oid target)
 				 errmsg("staging and target are the same table: %s", dq_relation_sql(target)),
 				 errhint("Load the batch into a table of its own, for example CREATE TABLE ... (LIKE %s).",
 						 dq_relation_sql(target))));
-	refuse_foreign_parts(staging);
+	part = dq_foreign_part(staging);
+	if (OidIsValid(part))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("%s cannot be a staging table", dq_relation_sql(staging)),
+				 errdetail("%s is a foreign table, which another server can change while it is audited.",
+						   dq_relation_sql(part)),
+				 errhint("Copy the batch into a table of this database.")));
 	if (list_member_oid(find_all_inheritors(target, NoLock, NULL), staging) ||
 		list_member_oid(find_all_inheritors(staging, NoLock, NULL), target))
 		ereport(ERROR,

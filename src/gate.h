@@ -13,6 +13,7 @@ extern Oid	dq_table(const char *name);
 extern Gate *dq_resolve_gate(Oid target);
 extern void dq_require_role(const Gate *gate);
 extern void dq_check_target(Oid target);
+extern Oid	dq_foreign_part(Oid relid);
 extern void dq_check_staging(Oid staging, Oid target);
 extern void dq_authorize_run(const Gate *gate, Oid staging, Oid caller,
 							 bool dry_run);

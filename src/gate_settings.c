@@ -70,8 +70,8 @@ const GateSetting dq_gate_settings[] = {
 const int	dq_gate_setting_count = lengthof(dq_gate_settings);
 
 /* How many arguments create_gate and alter_gate have, the target included */
-int
-dq_count_arguments(void)
+static int
+count_arguments(void)
 {
 	int			count = 1;
 
@@ -287,7 +287,7 @@ dq_set_from_arguments(FunctionCallInfo fcinfo, Gate *gate)
 {
 	int			arg = 0;
 
-	dq_check_nargs(fcinfo, dq_count_arguments());
+	dq_check_nargs(fcinfo, count_arguments());
 	for (int i = 0; i < dq_gate_setting_count; i++)
 	{
 		const GateSetting *setting = &dq_gate_settings[i];

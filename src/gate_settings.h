@@ -31,7 +31,6 @@ extern void dq_set_gate(Gate *gate, const GateSetting *setting, const char *text
 extern char *dq_setting_text(const Gate *gate, const GateSetting *setting);
 extern bool dq_same_setting(const Gate *a, const Gate *b, const GateSetting *setting);
 extern void dq_set_from_arguments(FunctionCallInfo fcinfo, Gate *gate);
-extern int	dq_count_arguments(void);
 extern char *dq_setting_columns(void);
 extern void dq_read_settings(Gate *gate, int first_column);
 extern const char *dq_setting_none(const GateSetting *setting);

@@ -12,7 +12,6 @@
 #include "access/relation.h"
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
@@ -26,6 +25,7 @@
 #include "columns.h"
 #include "error_context.h"
 #include "expression.h"
+#include "gate.h"
 #include "gate_settings.h"
 #include "policy.h"
 #include "spi_util.h"
@@ -384,18 +384,15 @@ refuse_cascades(const ColumnMap *map)
 static void
 refuse_foreign_parts(const ColumnMap *map)
 {
-	ListCell   *lc;
+	Oid			part = dq_foreign_part(map->target);
 
-	foreach(lc, find_all_inheritors(map->target, NoLock, NULL))
-	{
-		if (get_rel_relkind(lfirst_oid(lc)) == RELKIND_FOREIGN_TABLE)
-			ereport(ERROR,
-					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-					 errmsg("target %s cannot be published into", map->target_sql),
-					 errdetail("%s is a foreign table, into which a batch cannot be merged, and which another server can change while it is audited.",
-							   dq_relation_sql(lfirst_oid(lc))),
-					 errhint("Publish on the server that has the table, or detach the foreign part.")));
-	}
+	if (OidIsValid(part))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("target %s cannot be published into", map->target_sql),
+				 errdetail("%s is a foreign table, into which a batch cannot be merged, and which another server can change while it is audited.",
+						   dq_relation_sql(part)),
+				 errhint("Publish on the server that has the table, or detach the foreign part.")));
 }
 
 /*
