@@ -240,6 +240,31 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dq_gate.expect_sql IS
 	'declare that a boolean expression over the columns of a staged row is true, on request only where a condition holds';
 
+CREATE FUNCTION dq_gate.expect_ready(
+	target pg_catalog.regclass,
+	condition pg_catalog.text DEFAULT NULL,
+	upstream pg_catalog.regclass DEFAULT NULL,
+	idle pg_catalog.bool DEFAULT false,
+	deadline pg_catalog.interval DEFAULT NULL,
+	action pg_catalog.text DEFAULT 'skip',
+	owner pg_catalog.text DEFAULT NULL,
+	name pg_catalog.text DEFAULT NULL,
+	description pg_catalog.text DEFAULT NULL,
+	nulls pg_catalog.text DEFAULT NULL,
+	filter pg_catalog.text DEFAULT NULL,
+	max_rate pg_catalog.float8 DEFAULT NULL,
+	max_rows pg_catalog.float8 DEFAULT NULL,
+	warn_above pg_catalog.float8 DEFAULT NULL,
+	block_above pg_catalog.float8 DEFAULT NULL,
+	tags pg_catalog.text[] DEFAULT NULL,
+	samples pg_catalog.bool DEFAULT true,
+	severity pg_catalog.text DEFAULT NULL)
+RETURNS pg_catalog.text
+AS 'MODULE_PATHNAME', 'dq_gate_expect_ready'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dq_gate.expect_ready IS
+	'declare when the source is ready: a condition, a gate that has published, or staging that nobody is writing; else the run is skipped, and fails past a deadline';
+
 CREATE FUNCTION dq_gate.expect_query(
 	target pg_catalog.regclass,
 	name pg_catalog.text,

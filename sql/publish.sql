@@ -30,10 +30,11 @@ CREATE PROCEDURE dq_gate.publish_or_fail(staging pg_catalog.regclass,
 										 target pg_catalog.regclass,
 										 batch_id pg_catalog.text DEFAULT NULL,
 										 as_of pg_catalog.date DEFAULT NULL,
-										 totals pg_catalog.jsonb DEFAULT NULL)
+										 totals pg_catalog.jsonb DEFAULT NULL,
+										 tick pg_catalog.interval DEFAULT NULL)
 AS 'MODULE_PATHNAME', 'dq_gate_publish_or_fail'
 LANGUAGE C;
-COMMENT ON PROCEDURE dq_gate.publish_or_fail(pg_catalog.regclass, pg_catalog.regclass, pg_catalog.text, pg_catalog.date, pg_catalog.jsonb) IS
+COMMENT ON PROCEDURE dq_gate.publish_or_fail(pg_catalog.regclass, pg_catalog.regclass, pg_catalog.text, pg_catalog.date, pg_catalog.jsonb, pg_catalog.interval) IS
 	'like publish, but a batch that is not published commits its evidence and then raises an error: for schedulers and scripts';
 
 CREATE FUNCTION dq_gate.batch_id()

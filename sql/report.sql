@@ -43,7 +43,7 @@ RETURNS SETOF pg_catalog.text
 AS $$
 DECLARE
 	r			dq_gate.runs;	-- the run
-	before		dq_gate.runs;	-- the one before it
+	before		dq_gate.runs;	-- the one before it that looked at its batch
 	good		dq_gate.runs;	-- the last one before it that was good
 	gate		text;			-- the target as it is called now, NULL once it is dropped
 	staging		text;			-- staging, if it still exists
@@ -84,7 +84,7 @@ BEGIN
 		quarantine := r.quarantine;
 	END IF;
 	SELECT x.* INTO before FROM dq_gate.runs x
-	WHERE x.target = r.target AND x.run_id < r.run_id ORDER BY x.run_id DESC LIMIT 1;
+	WHERE x.target = r.target AND x.run_id < r.run_id AND x.rules_hash IS NOT NULL ORDER BY x.run_id DESC LIMIT 1;
 	SELECT x.* INTO good FROM dq_gate.runs x
 	WHERE x.target = r.target AND x.run_id < r.run_id AND x.published AND x.checks_failed = 0
 	ORDER BY x.run_id DESC LIMIT 1;
@@ -126,7 +126,8 @@ BEGIN
 	lines := lines || dq_gate.wrapped_lines('  outcome   ', CASE r.verdict
 		WHEN 'published' THEN CASE WHEN r.quarantined > 0 THEN 'The batch is in the target, less the rows in quarantine.'
 			ELSE 'The batch is in the target.' END
-		WHEN 'rejected' THEN 'The audit failed. The target is as it was, the whole batch went to quarantine, and staging was left as it was.'
+		WHEN 'rejected' THEN CASE WHEN r.rules_hash IS NULL THEN 'The source was not found ready. The batch was not looked at, and nothing was moved.'
+			ELSE 'The audit failed. The target is as it was, the whole batch went to quarantine, and staging was left as it was.' END
 		WHEN 'failed' THEN 'The audit passed, and the target refused the batch. It is as it was, the whole batch went to quarantine, and staging was left as it was.'
 		WHEN 'skipped' THEN CASE WHEN r.checks_failed > 0 THEN 'It was not time for this batch. Nothing was moved.'
 			ELSE format('Nothing was moved: %s.', r.failures[1]) END

@@ -61,7 +61,8 @@ COMMENT ON FUNCTION dq_gate.name_of_job(pg_catalog.regclass, pg_catalog.text) IS
 CREATE FUNCTION dq_gate.schedule(target pg_catalog.regclass,
 								 schedule pg_catalog.text,
 								 staging pg_catalog.regclass DEFAULT NULL,
-								 job_name pg_catalog.text DEFAULT NULL)
+								 job_name pg_catalog.text DEFAULT NULL,
+								 days_ago pg_catalog.int4 DEFAULT NULL)
 RETURNS pg_catalog.int8
 AS $$
 DECLARE
@@ -139,7 +140,12 @@ BEGIN
 			HINT = pg_catalog.format('The job would run as "%s".', CURRENT_USER);
 	END IF;
 
-	command := pg_catalog.format('CALL dq_gate.publish_or_fail(%L, %L)', gate_staging, gate_name);
+	-- due with every minute that begins, or every so many seconds; a tick that finds another one at work is skipped
+	command := pg_catalog.format('CALL dq_gate.publish_or_fail(%L, %L, %stick => %L)', gate_staging, gate_name,
+		'as_of => CURRENT_DATE' OPERATOR(pg_catalog.||) CASE
+			WHEN days_ago OPERATOR(pg_catalog.<>) 0 THEN pg_catalog.format(' - (%s)', days_ago) ELSE '' END
+			OPERATOR(pg_catalog.||) CASE WHEN days_ago IS NOT NULL THEN ', ' END,
+		CASE WHEN schedule OPERATOR(pg_catalog.~*) '^\s*\d+\s+seconds?\s*$' THEN pg_catalog.btrim(schedule) ELSE '1 minute' END);
 	cron := dq_gate.schema_of_pg_cron(command);
 
 	job := dq_gate.name_of_job(target, job_name);
@@ -155,8 +161,8 @@ BEGIN
 		AND j.username OPERATOR(pg_catalog.=) CURRENT_USER::pg_catalog.text
 		AND NOT (j.database OPERATOR(pg_catalog.=) pg_catalog.current_database()::pg_catalog.text
 				 AND pg_catalog.starts_with(j.command, ''CALL dq_gate.publish_or_fail('')
-				 AND pg_catalog.right(j.command, pg_catalog.length($2)) OPERATOR(pg_catalog.=) $2)', cron)
-		INTO other USING job, pg_catalog.format(', %L)', gate_name);
+				 AND pg_catalog.strpos(j.command, $2) OPERATOR(pg_catalog.>) 0)', cron)
+		INTO other USING job, pg_catalog.format(', %L, ', gate_name);
 	IF other IS NOT NULL THEN
 		RAISE EXCEPTION USING
 			ERRCODE = 'duplicate_object',
@@ -180,7 +186,7 @@ END
 $$
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp;
-COMMENT ON FUNCTION dq_gate.schedule(pg_catalog.regclass, pg_catalog.text, pg_catalog.regclass, pg_catalog.text) IS
+COMMENT ON FUNCTION dq_gate.schedule(pg_catalog.regclass, pg_catalog.text, pg_catalog.regclass, pg_catalog.text, pg_catalog.int4) IS
 	'have pg_cron publish what is in staging, as the calling role; answers the id of the job';
 
 CREATE FUNCTION dq_gate.unschedule(target pg_catalog.regclass,

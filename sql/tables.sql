@@ -149,7 +149,7 @@ CREATE TABLE dq_gate.runs (
 	stale		pg_catalog.int8,
 	quarantined	pg_catalog.int8,
 	dropped		pg_catalog.int8,
-	rules_hash	pg_catalog.text NOT NULL REFERENCES dq_gate.rule_sets (rules_hash),
+	rules_hash	pg_catalog.text REFERENCES dq_gate.rule_sets (rules_hash),
 	checks_run	pg_catalog.int4 NOT NULL,
 	checks_failed	pg_catalog.int4 NOT NULL,
 	failures	pg_catalog.text[] NOT NULL DEFAULT '{}',
@@ -191,7 +191,7 @@ COMMENT ON COLUMN dq_gate.runs.row_count IS
 COMMENT ON COLUMN dq_gate.runs.stale IS
 	'rows left out because the target, or the batch, has a newer row of their key';
 COMMENT ON COLUMN dq_gate.runs.deleted IS 'rows of the target that went; they are none of the batch';
-COMMENT ON COLUMN dq_gate.runs.rules_hash IS 'which rules the run was made under: the same hash, the same rules';
+COMMENT ON COLUMN dq_gate.runs.rules_hash IS 'which rules the run was made under: the same hash, the same rules; NULL where the batch was not looked at';
 COMMENT ON COLUMN dq_gate.runs.checks_failed IS 'checks that failed or could not be evaluated, whatever their action';
 COMMENT ON COLUMN dq_gate.runs.failures IS 'one text a failed check, its name first';
 COMMENT ON COLUMN dq_gate.runs.schema_changes IS

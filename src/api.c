@@ -32,6 +32,7 @@
 #include "row_values.h"
 #include "run.h"
 #include "spi_util.h"
+#include "tick.h"
 #include "verdict.h"
 
 PG_FUNCTION_INFO_V1(dq_gate_publish);
@@ -135,6 +136,7 @@ announce(const Run *run)
 					run->gate->name, run->batch_id, outcome(run), run->run_id,
 					join(run->failed, ", ")),
 			 errdetail("%s", join(run->failures, "\n")),
+			 run->results == NIL && run->repeats == 0 ? 0 :
 			 errhint("See SELECT * FROM dq_gate.results_of(" INT64_FORMAT ");",
 					 run->repeats ? run->repeats : run->run_id)));
 }
@@ -155,17 +157,18 @@ batch_from_arguments(FunctionCallInfo fcinfo)
 	return run;
 }
 
-/* The run of a gate that a function call asks for */
+/* The run of a gate that a function call asks for, a scheduler it may be */
 static Run *
-run_from_arguments(FunctionCallInfo fcinfo, bool dry_run)
+run_from_arguments(FunctionCallInfo fcinfo, bool dry_run, bool scheduled)
 {
 	Oid			staging = dq_required_oid(fcinfo, 0, "staging");
 	Oid			target = dq_required_oid(fcinfo, 1, "target");
 	Run		   *run;
 
-	dq_check_nargs(fcinfo, 5);
+	dq_check_nargs(fcinfo, scheduled ? 6 : 5);
 	run = batch_from_arguments(fcinfo);
 	run->dry_run = dry_run;
+	run->tick = scheduled ? dq_tick_argument(fcinfo, 5) : 0;
 	dq_run(run, staging, target);
 	return run;
 }
@@ -213,7 +216,7 @@ run_and_answer(FunctionCallInfo fcinfo, bool dry_run)
 
 	SPI_connect();
 	MemoryContextSwitchTo(context);
-	run = run_from_arguments(fcinfo, dry_run);
+	run = run_from_arguments(fcinfo, dry_run, false);
 	SPI_finish();
 
 	MemoryContextSwitchTo(context);
@@ -244,9 +247,9 @@ dq_gate_audit(PG_FUNCTION_ARGS)
 }
 
 /*
- * publish_or_fail(staging, target, batch_id, as_of, totals) is publish for callers
- * that look at errors, not at rows: the evidence of a batch that did not get
- * through is committed, and then an error raised.
+ * publish_or_fail(staging, target, batch_id, as_of, totals, tick) is publish for
+ * callers that look at errors, not at rows: the evidence of a batch that did
+ * not get through is committed, and then an error raised.
  */
 Datum
 dq_gate_publish_or_fail(PG_FUNCTION_ARGS)
@@ -266,7 +269,7 @@ dq_gate_publish_or_fail(PG_FUNCTION_ARGS)
 	context = AllocSetContextCreate(PortalContext, "dq_gate run", ALLOCSET_DEFAULT_SIZES);
 	SPI_connect_ext(SPI_OPT_NONATOMIC);
 	MemoryContextSwitchTo(context);
-	run = run_from_arguments(fcinfo, false);
+	run = run_from_arguments(fcinfo, false, true);
 	if (run->verdict == DQ_VERDICT_REJECTED || run->verdict == DQ_VERDICT_PUBLISH_FAILED)
 	{
 		SPI_commit();

@@ -333,8 +333,8 @@ query_step(void *arg)
  * A query that judges the batch as a whole.  It is given the number of rows
  * examined and what the shared scan observed, and answers: whether the check
  * fails, the actual value, the finding in words, and a sample; further, if it
- * has more to say, why it cannot be judged after all, and words that name
- * values of rows.
+ * has more to say, why it cannot be judged after all, words that name values
+ * of rows, and whether it blocks, whatever its action.
  */
 static void
 judge_step(void *arg)
@@ -359,6 +359,8 @@ judge_step(void *arg)
 		result->unjudged = dq_result_text(0, 5);
 	if (SPI_tuptable->tupdesc->natts > 5)
 		result->values = dq_result_text(0, 6);
+	if (SPI_tuptable->tupdesc->natts > 6 && DatumGetBool(dq_result_datum(0, 7, &isnull)) && !isnull)
+		result->action = DQ_BLOCK;
 	dq_free_result();
 }
 
@@ -519,6 +521,17 @@ new_result(Check *check)
 	else if (check->unjudged)
 		result->message = check->unjudged;
 	return result;
+}
+
+static List *
+new_results(const CheckPlan *plan)
+{
+	List	   *results = NIL;
+	ListCell   *lc;
+
+	foreach(lc, plan->checks)
+		results = lappend(results, new_result(lfirst(lc)));
+	return results;
 }
 
 /* Whether the check is about what the other checks have found */
@@ -777,11 +790,8 @@ dq_audit(Run *run)
 {
 	Audit		audit = {run, dq_source_sql(run->map, "batch")};
 	Identity	saved;
-	ListCell   *lc;
 
-	foreach(lc, run->plan->checks)
-		run->results = lappend(run->results, new_result(lfirst(lc)));
-
+	run->results = new_results(run->plan);
 	dq_assume(&saved, run->gate->run_as, PHASE_AUDIT);
 	dq_pin_batch(run);
 	parse_declared(&audit);
@@ -790,5 +800,29 @@ dq_audit(Run *run)
 	judge_last(&audit);
 	judge_measured(&audit);
 	count_stale(run);
+	dq_resume(&saved);
+}
+
+/*
+ * Ask the checks that say whether the source is ready.  Of the batch itself
+ * nothing is known, and nothing locked.
+ */
+void
+dq_audit_readiness(Run *run)
+{
+	Audit		audit = {run, NULL};
+	Identity	saved;
+	ListCell   *lc;
+
+	run->results = new_results(run->plan);
+	run->row_count = DQ_UNKNOWN;
+	dq_assume(&saved, run->gate->run_as, PHASE_AUDIT);
+	dq_pin_batch(run);
+	foreach(lc, run->results)
+	{
+		measure_alone(&audit, lfirst(lc));
+		if (is_open(lfirst(lc)))
+			judge_batch(lfirst(lc));
+	}
 	dq_resume(&saved);
 }

@@ -8,6 +8,7 @@
 #include "types.h"
 
 extern void dq_audit(Run *run);
+extern void dq_audit_readiness(Run *run);
 extern const char *dq_status_name(DqStatus status);
 
 #endif							/* DQ_GATE_AUDIT_H */

@@ -396,25 +396,35 @@ latest_rows(const ColumnMap *map)
 }
 
 /*
+ * The tables of a run, whose columns nobody has looked at yet.
+ */
+ColumnMap *
+dq_unmatched_columns(const Gate *gate, Oid staging)
+{
+	ColumnMap  *map = palloc0(sizeof(ColumnMap));
+
+	map->gate = gate;
+	map->target = gate->target;
+	map->staging = staging;
+	map->target_sql = dq_relation_sql(gate->target);
+	if (OidIsValid(staging))
+		map->staging_sql = dq_relation_sql(staging);
+	return map;
+}
+
+/*
  * Match the columns of staging with those of the gate's target.  Without a
  * staging table only the target is looked at.
  */
 ColumnMap *
 dq_match_columns(const Gate *gate, Oid staging, bool need_key)
 {
-	ColumnMap  *map = palloc0(sizeof(ColumnMap));
+	ColumnMap  *map = dq_unmatched_columns(gate, staging);
 	Relation	rel = relation_open(gate->target, NoLock);
 
-	map->gate = gate;
-	map->target = gate->target;
-	map->staging = staging;
-	map->target_sql = dq_relation_sql(gate->target);
 	map->columns = target_columns(rel);
 	if (OidIsValid(staging))
-	{
-		map->staging_sql = dq_relation_sql(staging);
 		match_staging(map);
-	}
 
 	if (gate->key != NIL)
 		resolve_given_key(gate, map);

@@ -10,6 +10,7 @@
 #include "access/htup.h"
 #include "catalog/pg_index.h"
 
+extern ColumnMap *dq_unmatched_columns(const Gate *gate, Oid staging);
 extern ColumnMap *dq_match_columns(const Gate *gate, Oid staging,
 									bool need_key);
 extern bool dq_index_is_plain_unique(Form_pg_index index, HeapTuple tuple);

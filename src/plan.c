@@ -291,8 +291,12 @@ compile(Check *check, const Gate *gate, const ColumnMap *map, const Run *run)
 {
 	check->no_samples |= !gate->samples;
 	if (check->kind->learn && run != NULL && check->action != DQ_DECLARE)
+	{
+		char	   *size = dq_param(check->params, "history");
+
 		check->history = check->kind->learn(check, run, dq_param(check->params, "by"),
-											pg_strtoint32(dq_param(check->params, "history")));
+											size ? pg_strtoint32(size) : 0);
+	}
 	check->kind->compile(check, map);
 	if (check->action == DQ_DECLARE)
 	{
@@ -303,6 +307,39 @@ compile(Check *check, const Gate *gate, const ColumnMap *map, const Run *run)
 		check->broken = "the run was given no as_of";
 	check->row_sql = check->fail_sql;
 	apply_filter(check);
+}
+
+/*
+ * The checks that say whether the source is ready, NULL if there is none.  They
+ * need to know no column.
+ */
+CheckPlan *
+dq_plan_readiness(const Gate *gate, const ColumnMap *map, const Run *run)
+{
+	CheckPlan  *plan = palloc0(sizeof(CheckPlan));
+	Identity	saved;
+	ListCell   *lc;
+
+	foreach(lc, declared_checks(gate))
+	{
+		Check	   *check = lfirst(lc);
+
+		if (check->kind == &dq_kind_ready && check->action != DQ_DECLARE)
+			plan->checks = lappend(plan->checks, check);
+	}
+	if (plan->checks == NIL)
+		return NULL;
+	dq_assume(&saved, gate->run_as, PHASE_AUDIT);
+	foreach(lc, plan->checks)
+	{
+		Check	   *check = lfirst(lc);
+
+		if (check->owner == NULL)
+			check->owner = gate->owner;
+		compile(check, gate, map, run);
+	}
+	dq_resume(&saved);
+	return plan;
 }
 
 /*

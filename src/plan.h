@@ -7,6 +7,7 @@
 
 #include "types.h"
 
+extern CheckPlan *dq_plan_readiness(const Gate *gate, const ColumnMap *map, const Run *run);
 extern CheckPlan *dq_make_plan(const Gate *gate, const ColumnMap *map, const Run *run);
 
 #endif							/* DQ_GATE_PLAN_H */

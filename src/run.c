@@ -33,6 +33,7 @@
 #include "quarantine.h"
 #include "run.h"
 #include "spi_util.h"
+#include "tick.h"
 #include "verdict.h"
 
 static void
@@ -53,18 +54,28 @@ open_gate(Run *run, Oid staging, Oid target)
 }
 
 /*
- * Take the locks of the run.  A dry run only keeps the tables from being
- * altered under it.  The gate is resolved again under its lock, since it may
- * have been changed by whoever held it.
+ * Make the gate ours, and resolve it again under its lock, since it may have
+ * been changed by whoever held it.
  */
 static void
-lock_tables(Run *run, Oid staging, Oid target)
+lock_gate(Run *run)
 {
-	if (!run->dry_run)
-	{
-		dq_lock_gate(target);
-		open_gate(run, staging, target);
-	}
+	if (run->dry_run)
+		return;
+	dq_lock_gate(run->gate->target);
+	open_gate(run, run->map->staging, run->gate->target);
+}
+
+/*
+ * Take the locks on the tables.  A dry run only keeps them from being altered
+ * under it.
+ */
+static void
+lock_tables(Run *run)
+{
+	Oid			staging = run->map->staging;
+	Oid			target = run->gate->target;
+
 	dq_lock_table(staging, run->dry_run ? AccessShareLock : dq_staging_lock(run->gate));
 	dq_lock_table(target, AccessShareLock);
 	open_gate(run, staging, target);
@@ -228,21 +239,26 @@ audit_and_publish(Run *run)
 		run->published_at = GetCurrentTimestamp();
 }
 
-/*
- * Everything that comes before the first look at a row: the gate, its locks,
- * the columns and the plan.  The caller has set dry_run and what it knows of
- * the batch, and is connected to SPI.
- */
-void
-dq_prepare_run(Run *run, Oid staging, Oid target)
+/* Who calls, for which gate, with what */
+static void
+begin_run(Run *run, Oid staging, Oid target)
 {
 	run->started_at = GetCurrentTimestamp();
 	run->caller = GetUserId();
 	name_batch(run);
 	open_gate(run, staging, target);
+	run->map = dq_unmatched_columns(run->gate, staging);
 	dq_activity_begin(run);
-	lock_tables(run, staging, target);
+}
 
+/* The locks, the columns and the plan */
+static void
+plan_run(Run *run)
+{
+	Oid			staging = run->map->staging;
+	Oid			target = run->gate->target;
+
+	lock_tables(run);
 	dq_activity_phase(run, RUN_PLANNING);
 	run->map = dq_match_columns(run->gate, staging, true);
 	dq_check_policy(run->map);
@@ -257,6 +273,63 @@ dq_prepare_run(Run *run, Oid staging, Oid target)
 }
 
 /*
+ * Everything that comes before the first look at a row, for one who only
+ * looks.  The caller has set dry_run and what it knows of the batch, and is
+ * connected to SPI.
+ */
+void
+dq_prepare_run(Run *run, Oid staging, Oid target)
+{
+	begin_run(run, staging, target);
+	lock_gate(run);
+	plan_run(run);
+}
+
+/*
+ * Whether this call is to do something: one that a scheduler makes is not,
+ * where another one already does it or has just done it.
+ */
+static bool
+is_due(Run *run)
+{
+	int64		missed_by;
+
+	if (run->tick != 0 && !dq_claim_tick(run))
+	{
+		dq_skip_tick(run, "another one is under way");
+		return false;
+	}
+	lock_gate(run);
+	missed_by = run->tick != 0 ? dq_missed_by(run) : 0;
+	if (missed_by != 0)
+		dq_skip_tick(run, psprintf("run " INT64_FORMAT " had not ended when this one was due", missed_by));
+	return missed_by == 0;
+}
+
+/*
+ * Whether the source is ready to be read, by the checks that say so.  They are
+ * asked before staging is locked, so that nobody who loads it waits for one
+ * who only asks; and again in the audit, which may be the first to see all.
+ */
+static bool
+is_ready(Run *run)
+{
+	run->plan = dq_plan_readiness(run->gate, run->map, run);
+	if (run->plan == NULL)
+		return true;
+	dq_activity_phase(run, RUN_AUDITING);
+	PushActiveSnapshot(GetTransactionSnapshot());
+	dq_audit_readiness(run);
+	PopActiveSnapshot();
+	dq_judge_run(run);
+	if (!run->passed)
+		dq_leave_uncounted(run);
+	else
+		run->results = NIL;
+	return run->passed;
+}
+
+/*
  * Run the gate of the target on the batch in staging.  See dq_prepare_run for
  * what is set.
  */
@@ -264,15 +337,20 @@ void
 dq_run(Run *run, Oid staging, Oid target)
 {
 	DqErrorContext context;
+	bool		settled;
 
 	check_transaction(run);
 	dq_check_target(target);
 
 	dq_push_context(&context, "gate %s", dq_relation_sql(target));
-	dq_prepare_run(run, staging, target);
+	begin_run(run, staging, target);
+	settled = !is_due(run) || !is_ready(run);
+	if (!settled)
+		plan_run(run);
 	run->run_id = dq_next_run_id();
 	dq_activity_run_id(run);
-	audit_and_publish(run);
+	if (!settled)
+		audit_and_publish(run);
 	run->schema_changes = dq_schema_changes(run);
 	run->finished_at = GetCurrentTimestamp();
 	dq_activity_phase(run, RUN_LOGGING);

@@ -373,6 +373,7 @@ typedef struct Run
 	bool		has_as_of;
 	DateADT		as_of;
 	char	   *totals;			/* control totals given with the call, as jsonb */
+	int64		tick;			/* how often a scheduler calls, in microseconds; 0: nobody does */
 	Gate	   *gate;
 	ColumnMap  *map;
 	CheckPlan	   *plan;

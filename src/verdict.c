@@ -59,12 +59,20 @@ skips(const CheckResult *result)
 	return result->action == DQ_SKIP && result->status == DQ_FAILED;
 }
 
+/* Whether it was to be ready by now: that is no reason to skip any more */
+static bool
+is_overdue(const CheckResult *result)
+{
+	return result->check->action == DQ_SKIP && result->action == DQ_BLOCK;
+}
+
 /*
  * Decide from the results whether the audit passed, and list what failed.
  */
 void
 dq_judge_run(Run *run)
 {
+	bool		overdue = false;
 	ListCell   *lc;
 
 	run->passed = true;
@@ -91,9 +99,11 @@ dq_judge_run(Run *run)
 		if (!run->gate->enforce && !result->check->essential)
 			continue;
 		run->skipped |= skips(result);
+		overdue |= is_overdue(result);
 		if (blocks(result) || skips(result))
 			run->passed = false;
 	}
+	run->skipped &= !overdue;
 	run->verdict = run->skipped ? DQ_VERDICT_SKIPPED :
 		run->passed ? DQ_VERDICT_PUBLISHED : DQ_VERDICT_REJECTED;
 	if (run->dry_run)
@@ -111,6 +121,27 @@ dq_skip_repeated(Run *run)
 	run->failed = list_make1("batch_id");
 	run->failures = list_make1(psprintf("batch_id: run " INT64_FORMAT " has published this batch before (skip)",
 										run->repeats));
+}
+
+/* Of a batch that nobody has looked at, no row is counted */
+void
+dq_leave_uncounted(Run *run)
+{
+	run->row_count = run->inserted = run->updated = run->unchanged = run->deleted = run->stale =
+		run->quarantined = run->dropped = DQ_UNKNOWN;
+}
+
+/*
+ * A call that a scheduler makes while another one does the work does nothing.
+ */
+void
+dq_skip_tick(Run *run, const char *why)
+{
+	dq_leave_uncounted(run);
+	run->verdict = DQ_VERDICT_SKIPPED;
+	run->skipped = true;
+	run->failed = list_make1("tick");
+	run->failures = list_make1(psprintf("tick: %s (skip)", why));
 }
 
 /*

@@ -9,7 +9,9 @@
 
 extern void dq_judge_run(Run *run);
 extern bool dq_moves_rows(const Run *run);
+extern void dq_leave_uncounted(Run *run);
 extern void dq_skip_repeated(Run *run);
+extern void dq_skip_tick(Run *run, const char *why);
 extern void dq_reject_emptied(Run *run);
 extern const char *dq_verdict_name(DqVerdict verdict);
 

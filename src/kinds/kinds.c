@@ -52,6 +52,7 @@ static const CheckKind *const kinds[] = {
 	&dq_kind_metric,
 	&dq_kind_stable_distribution,
 	&dq_kind_change_rate,
+	&dq_kind_ready,
 };
 
 const CheckKind *

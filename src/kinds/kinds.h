@@ -7,6 +7,8 @@
 #ifndef DQ_GATE_KINDS_H
 #define DQ_GATE_KINDS_H
 
+#include "nodes/parsenodes.h"
+
 #include "types.h"
 
 #define DQ_ANY_ACTION	(DQ_BLOCK | DQ_QUARANTINE | DQ_DROP | DQ_WARN | DQ_DECLARE)
@@ -46,6 +48,7 @@ extern const CheckKind dq_kind_volume;
 extern const CheckKind dq_kind_metric;
 extern const CheckKind dq_kind_stable_distribution;
 extern const CheckKind dq_kind_change_rate;
+extern const CheckKind dq_kind_ready;
 
 extern const CheckKind *dq_find_kind(const char *name);
 
@@ -54,6 +57,7 @@ extern Column *dq_usable_column(Check *check, const ColumnMap *map,
 extern bool dq_usable_columns(Check *check, const ColumnMap *map);
 extern List *dq_default_volume(void);
 extern List *dq_given_totals(const char *totals, const ColumnMap *map);
+extern Oid	dq_query_type(const Query *query);
 extern bool dq_can_read_all(Check *check, Oid relid);
 extern char *dq_other_table(Check *check);
 extern char *dq_bounds_words(const char *min, const char *max);

@@ -86,18 +86,26 @@ refuse_row_limits(const Declaration *decl)
 				 errdetail("They count the rows that a query returns.")));
 }
 
+/* The type of the only column of a query, InvalidOid if it has not one column */
+Oid
+dq_query_type(const Query *query)
+{
+	if (query->targetList == NIL ||
+		list_length(query->targetList) != 1 + count_junk(query->targetList))
+		return InvalidOid;
+	return exprType((Node *) linitial_node(TargetEntry, query->targetList)->expr);
+}
+
 /* Refuse a query that does not answer with one number */
 static void
-require_number(Query *query)
+require_number(const Query *query)
 {
-	Oid			type;
+	Oid			type = dq_query_type(query);
 
-	if (query->targetList == NIL || list_length(query->targetList) != 1 +
-		count_junk(query->targetList))
+	if (!OidIsValid(type))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a query with min or max must return one column")));
-	type = exprType((Node *) linitial_node(TargetEntry, query->targetList)->expr);
 	if (!dq_is_number(type))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),

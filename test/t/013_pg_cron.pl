@@ -1,6 +1,7 @@
 # schedule has pg_cron itself publish, as the role that scheduled, over a
 # connection and in a background worker: a rejected batch makes the job failed,
-# with the reason, and its evidence is kept.
+# with the reason, and its evidence is kept.  Ticks that come while a run is at
+# work do not pile up (case O26).
 use strict;
 use warnings;
 use FindBin;
@@ -56,7 +57,7 @@ sub refused
 
 refused('loader', "schedule($good, $all_day)", '42704', 'extension pg_cron is not installed in database "postgres"', 'no pg_cron');
 like($err, qr/^HINT: .*shared_preload_libraries.*cron\.database_name.*CREATE EXTENSION pg_cron/m, 'no pg_cron: with the way out');
-like($err, qr/CALL dq_gate\.publish_or_fail\('"S x"\.good_staging', '"S x"\.good'\)/, 'no pg_cron: and the command for another database');
+like($err, qr/CALL dq_gate\.publish_or_fail\('"S x"\.good_staging', '"S x"\.good', tick => '1 minute'\)/, 'no pg_cron: and the command for another database');
 refused('loader', "unschedule($good)", '42704', 'extension pg_cron is not installed', 'no pg_cron, unschedule');
 $first->safe_psql('postgres', q{
 	SET ROLE loader;
@@ -105,6 +106,7 @@ is($first->safe_psql('postgres', 'SELECT count(*) FROM cron.job'), '0', 'what is
 my $soon = $first->safe_psql('postgres',
 	q{SELECT split_part(extversion, '-', 1)::numeric >= 1.5 FROM pg_extension WHERE extname = 'pg_cron'}) eq 't'
   ? q{'1 second'} : $all_day;
+my $tick = $soon eq $all_day ? q{'1 minute'} : $soon;
 my %jobs;
 foreach my $name (sort keys %node)
 {
@@ -115,8 +117,8 @@ foreach my $name (sort keys %node)
 	is($err, '', "$name: scheduled");
 	is($ids[1], $ids[0], "$name: scheduled again, it is the same job");
 	is($node{$name}->safe_psql('postgres', 'SELECT jobname, command, username FROM cron.job ORDER BY jobid'),
-		qq{dq_gate "S x"."it's bad"|CALL dq_gate.publish_or_fail('"S x"."it''s bad, staged"', '"S x"."it''s bad"')|loader\n}
-		. q{nightly|CALL dq_gate.publish_or_fail('"S x".good_staging', '"S x".good')|loader},
+		qq{dq_gate "S x"."it's bad"|CALL dq_gate.publish_or_fail('"S x"."it''s bad, staged"', '"S x"."it''s bad"', tick => $tick)|loader\n}
+		. qq{nightly|CALL dq_gate.publish_or_fail('"S x".good_staging', '"S x".good', tick => $tick)|loader},
 		"$name: the jobs");
 	$jobs{$name} = \@ids;
 }
@@ -148,6 +150,54 @@ foreach my $name (sort keys %node)
 		"1|{}\n2|{amount_range}", "$name: so are its rows, with their reasons");
 	is($node->safe_psql('postgres', q{SELECT (SELECT count(*) FROM "S x"."it's bad"), (SELECT count(*) FROM "S x".good)}),
 		'0|3', "$name: only the good batch is published");
+}
+
+# --- a schedule that is faster than its job, and a check that needs a date
+
+foreach my $name (sort keys %node)
+{
+	my $node = $node{$name};
+
+	psql_c($node, [ q{
+		SET search_path = "S x";
+		CREATE TABLE slow (id int PRIMARY KEY);
+		CREATE TABLE slow_staging (id int);
+		INSERT INTO slow_staging VALUES (1);
+		SELECT dq_gate.create_gate('slow', 'slow_staging');
+		SELECT dq_gate.expect_query('slow', 'a_while', 'SELECT 1 FROM (SELECT pg_sleep(2.5)) AS s WHERE false');
+		SELECT dq_gate.expect_ready('slow', 'dq_gate.as_of() = current_date - 1');},
+		qq{SELECT dq_gate.schedule('"S x".slow', $soon, days_ago => 1)}], user => 'loader');
+	is($node->safe_psql('postgres', 'SELECT command FROM cron.job'),
+		qq{CALL dq_gate.publish_or_fail('"S x".slow_staging', '"S x".slow', as_of => CURRENT_DATE - (1), tick => $tick)}, "$name: the batch of the day before");
+}
+if ($soon ne $all_day)
+{
+	my $of_slow = q{FROM dq_gate.runs WHERE gate = '"S x".slow'};
+
+	foreach my $node (values %node)
+	{
+		$node->poll_query_until('postgres', "SELECT count(*) >= 3 $of_slow AND verdict = 'published'");
+		psql_c($node, q{SELECT dq_gate.unschedule('"S x".slow')}, user => 'loader');
+		$node->poll_query_until('postgres', q{SELECT count(*) = 0 FROM pg_stat_activity WHERE query ~ 'publish_or_fail' AND state = 'active' AND pid <> pg_backend_pid()});
+	}
+	my %before = map { $_ => $node{$_}->safe_psql('postgres', "SELECT count(*) $of_slow") } keys %node;
+	sleep 3;
+	foreach my $name (sort keys %node)
+	{
+		my $node = $node{$name};
+
+		is($node->safe_psql('postgres', "SELECT count(*) $of_slow"), $before{$name}, "$name: nothing more starts once it is unscheduled");
+		is($node->safe_psql('postgres', "SELECT count(*) FROM (SELECT started_at < lag(started_at + duration) OVER (ORDER BY run_id) AS meets $of_slow AND verdict = 'published') AS r WHERE meets"),
+			'0', "$name: one run at a time");
+		is($node->safe_psql('postgres', "SELECT string_agg(DISTINCT verdict, ', ' ORDER BY verdict), bool_and(as_of = (started_at AT TIME ZONE 'UTC')::date - 1) $of_slow"),
+			'published, skipped|t', "$name: ticks that were put off are recorded as skipped");
+		is($node->safe_psql('postgres', "SELECT count(*) $of_slow AND verdict = 'skipped' AND failures[1] !~ '^tick: run [0-9]+ had not ended when this one was due [(]skip[)]\$'"),
+			'0', "$name: with the reason");
+	}
+}
+else
+{
+	psql_c($_, q{SELECT dq_gate.unschedule('"S x".slow')}, user => 'loader') foreach values %node;
 }
 
 # --- unschedule ends what schedule made for this role, and nothing else
