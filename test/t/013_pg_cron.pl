@@ -164,7 +164,7 @@ foreach my $name (sort keys %node)
 		CREATE TABLE slow_staging (id int);
 		INSERT INTO slow_staging VALUES (1);
 		SELECT dq_gate.create_gate('slow', 'slow_staging');
-		SELECT dq_gate.expect_query('slow', 'a_while', 'SELECT 1 FROM (SELECT pg_sleep(2.5)) AS s WHERE false');
+		SELECT dq_gate.expect_query('slow', 'a_while', 'SELECT 1 FROM (SELECT pg_sleep(2.5) IS NULL AS n OFFSET 0) AS s WHERE n');
 		SELECT dq_gate.expect_ready('slow', 'dq_gate.as_of() = current_date - 1');},
 		qq{SELECT dq_gate.schedule('"S x".slow', $soon, days_ago => 1)}], user => 'loader');
 	is($node->safe_psql('postgres', 'SELECT command FROM cron.job'),

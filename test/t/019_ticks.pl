@@ -134,13 +134,13 @@ is("$status$err", '0', 'a tick of the next minute is not');
 is(runs(), 'published 5, skipped 10', 'it runs');
 
 # ... and those of seconds
-psql_c($node, tick('shift_staging', '2 seconds'));
+psql_c($node, tick('shift_staging', '3 seconds'));
 is(runs(), 'published 6, skipped 10', 'a run that was shorter than it is from tick to tick puts off none');
-$node->safe_psql('postgres', q{UPDATE dq_gate.runs SET started_at = clock_timestamp() - interval '3 seconds', duration = '3 seconds' WHERE run_id = (SELECT max(run_id) FROM dq_gate.runs)});
-($status, $out, $err) = psql_c($node, tick('shift_staging', '2 seconds'));
+$node->safe_psql('postgres', q{UPDATE dq_gate.runs SET started_at = clock_timestamp() - interval '4 seconds', duration = '4 seconds' WHERE run_id = (SELECT max(run_id) FROM dq_gate.runs)});
+($status, $out, $err) = psql_c($node, tick('shift_staging', '3 seconds'));
 is(runs(), 'published 6, skipped 11', 'one that was longer puts off the next one');
-sleep 2;
-($status, $out, $err) = psql_c($node, tick('shift_staging', '2 seconds'));
+sleep 3;
+($status, $out, $err) = psql_c($node, tick('shift_staging', '3 seconds'));
 is(runs(), 'published 7, skipped 11', 'and no more');
 foreach my $tick ('0', '-1 minute', '0.5 seconds')
 {
