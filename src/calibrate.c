@@ -35,7 +35,7 @@
 /* The checks that have a threshold; one whose other table is gone cannot be declared again */
 #define CALIBRATED_SQL \
 	"(c.check_type IN ('row_count', 'aggregate', 'distinct', 'volume') OR c.max_rate IS NOT NULL)" \
-	" AND (c.ref_table IS NOT NULL OR NOT c.arguments OPERATOR(pg_catalog.?|) '{ref_table,source_table}')"
+	" AND (c.ref_table IS NOT NULL OR NOT c.arguments OPERATOR(pg_catalog.?|) " DQ_TABLE_ARGUMENTS ")"
 
 
 /* The thresholds of each kind; of NULL, any kind about rows */

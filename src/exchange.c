@@ -41,7 +41,8 @@ PG_FUNCTION_INFO_V1(dq_gate_import_gate);
 /* The call that declared a check; a table may have been renamed since */
 #define ARGUMENTS_SQL \
 	"CASE WHEN c.ref_table IS NULL THEN c.arguments ELSE c.arguments ||" \
-	" pg_catalog.jsonb_build_object(CASE WHEN c.arguments OPERATOR(pg_catalog.?) 'source_table' THEN 'source_table' ELSE 'ref_table' END, " TABLE_NAME_SQL("c.ref_table") ") END"
+	" pg_catalog.jsonb_build_object((SELECT k FROM pg_catalog.unnest(" DQ_TABLE_ARGUMENTS "::pg_catalog.text[]) AS k" \
+	" WHERE c.arguments OPERATOR(pg_catalog.?) k), " TABLE_NAME_SQL("c.ref_table") ") END"
 
 /* What became of the gate or of a check */
 typedef struct Change

@@ -58,7 +58,8 @@ SELECT dq_gate.expect_type_fit(target(), 'code', action => 'quarantine'), dq_gat
 	dq_gate.expect_row_count_match(target(), '"My Lake"."Parents"', 0.5, 1.50, ref_filter => $$"Reg ion" <> 'it''s'$$, filter => 'id > 0'), dq_gate.expect_schema(target(), '{id,"Reg ion"}', '{integer,"character varying(5)"}', 'at_least', true),
 	dq_gate.expect_control_totals(target(), '{total}', 'SELECT count(*) AS row_count, 1 AS total FROM "My Lake"."Parents"', 0.01), dq_gate.expect_reconciled(target(), '"My Lake"."Parents"', '{id}', '{id}', 'id > 0'),
 	dq_gate.expect_series(target(), 'at', '1 hour 30 min', 'dq_gate.as_of()', $$'2020-02-03'$$, '{"Reg ion"}'), dq_gate.expect_volume(target(), 0.25, NULL, 20, 3, 'weekday'),
-	dq_gate.expect_metric(target(), 'avg(total)', 'zscore', NULL, 2.5, min_spread => 0.02, name => 'usual'), dq_gate.expect_stable_distribution(target(), 'code', 'chi_square', 4.5, 20, 3, 'days', 50), dq_gate.expect_metric(target(), 'digits', 'bounds', max => 0.5, name => 'often missing'), dq_gate.expect_change_rate(target(), 0.5, max_delete_rate => 0.05) \g /dev/null
+	dq_gate.expect_metric(target(), 'avg(total)', 'zscore', NULL, 2.5, min_spread => 0.02, name => 'usual'), dq_gate.expect_stable_distribution(target(), 'code', 'chi_square', 4.5, 20, 3, 'days', 50), dq_gate.expect_metric(target(), 'digits', 'bounds', max => 0.5, name => 'often missing'), dq_gate.expect_change_rate(target(), 0.5, max_delete_rate => 0.05),
+	dq_gate.expect_ready(target(), 'SELECT count(*) > 0 FROM "My Lake"."Parents" -- some', deadline => '30 hours'), dq_gate.expect_ready(target(), upstream => '"My Lake"."Parents"', name => 'after'), dq_gate.expect_ready(target(), idle => true, action => 'declare', name => 'nobody') \g /dev/null
 CREATE TABLE seen AS SELECT dq_gate.export_gate(target()) AS document, kept(), meant();
 
 SELECT is((SELECT string_agg(kind, ', ') FROM (SELECT substr(proname, 8) AS kind FROM pg_proc WHERE pronamespace = 'dq_gate'::regnamespace AND proname LIKE 'expect\_%'
@@ -76,7 +77,7 @@ SELECT is((SELECT c #>> '{arguments,min}' FROM seen, jsonb_array_elements(docume
 SELECT doesnt_match((SELECT document::text FROM seen), 'dq_tester|run_as|created|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d', 'nothing of who and when');
 
 -- round trip
-SELECT is((SELECT counted(document) FROM seen), '43 unchanged', 'what was exported changes nothing');
+SELECT is((SELECT counted(document) FROM seen), '46 unchanged', 'what was exported changes nothing');
 SELECT is(kept(), (SELECT kept FROM seen), 'and leaves all as it is, created_at as well');
 SET search_path = pg_catalog, public;
 SET DateStyle = 'SQL, DMY';
@@ -84,14 +85,14 @@ SET IntervalStyle = 'sql_standard';
 SET extra_float_digits = -15;
 SET standard_conforming_strings = off;
 SELECT public.is(dq_gate.export_gate(public.target()), (SELECT document FROM public.seen), 'the settings of the session do not matter to the document');
-SELECT public.is((SELECT public.counted(document) FROM public.seen), '43 unchanged', 'nor to what it is');
+SELECT public.is((SELECT public.counted(document) FROM public.seen), '46 unchanged', 'nor to what it is');
 RESET ALL;
 SELECT dq_gate.drop_gate(target()) \g /dev/null
-SELECT is((SELECT counted(document) FROM seen), '43 added', 'after the gate was dropped it comes back');
+SELECT is((SELECT counted(document) FROM seen), '46 added', 'after the gate was dropped it comes back');
 SELECT is(meant(), (SELECT meant FROM seen), 'as it was');
 SELECT is(dq_gate.export_gate(target()), (SELECT document FROM seen), 'and is exported as it was');
-SELECT is((SELECT counted(document) FROM seen), '43 unchanged', 'a second import changes nothing');
-SELECT is((SELECT counted(document - 'checks') FROM seen), '42 removed, 1 unchanged', 'no checks are none');
+SELECT is((SELECT counted(document) FROM seen), '46 unchanged', 'a second import changes nothing');
+SELECT is((SELECT counted(document - 'checks') FROM seen), '45 removed, 1 unchanged', 'no checks are none');
 SELECT is(dq_gate.export_gate(target()) -> 'checks', '[]', 'which is what is exported then');
 SELECT dq_gate.drop_gate(target()) \g /dev/null
 

@@ -62,6 +62,7 @@ SELECT dq_gate.expect_reconciled('planes', 'fleet', sums => ARRAY['seats'], acti
 SELECT dq_gate.expect_series('weather', 'time_hour', '1 hour', by_columns => ARRAY['origin'], action => 'warn');
 SELECT dq_gate.expect_query('weather', 'short_days', 'SELECT year, month, day, count(*) FROM weather_staging GROUP BY 1, 2, 3 HAVING count(*) < 72', action => 'warn');
 SELECT dq_gate.expect_change_rate('planes', 0.25, action => 'warn');
+SELECT dq_gate.expect_ready('planes', 'EXISTS (SELECT FROM manifest)');
 SELECT dq_gate.expect_volume('weather', 0.85, NULL, history => 3, min_history => 3);
 SELECT dq_gate.expect_stable_distribution('planes', 'engine');
 SELECT dq_gate.expect_metric('planes', 'avg(seats)', 'zscore', action => 'warn', name => 'usual_seats');

@@ -297,6 +297,7 @@ sub abbreviated
 	$signature = masked($signature);
 	$common = masked($common // '');
 	$common =~ s/\bname text [^,]*,\s// if $signature =~ /\bname text\b/;
+	$common =~ s/\baction text [^,]*,\s// if $signature =~ /\baction text\b/;
 	$signature =~ s/\.\.\./$common/;
 	$signature =~ tr/\n/ /;
 	return $signature;
