@@ -4,6 +4,10 @@
  * A dropped table takes its gate, its checks and the mapping to its quarantine
  * with it, so that no later table inherits them with its OID and no dump
  * carries an OID that means nothing.  Its history stays, under its name.
+ *
+ * Some tables go unnoticed: temporary ones at the end of their session, and
+ * any while event triggers are off.  What is left of them goes with the next
+ * one that is dropped.
  */
 
 CREATE FUNCTION dq_gate.forget_dropped_tables()
@@ -18,6 +22,26 @@ BEGIN
 	AND objsubid OPERATOR(pg_catalog.=) 0;
 
 	IF gone IS NOT NULL THEN
+		WITH RECURSIVE targets AS (
+			-- each once, by the index: there are many runs of few targets
+			(SELECT r.target FROM dq_gate.runs r WHERE r.target IS NOT NULL ORDER BY r.target LIMIT 1)
+			UNION ALL
+			SELECT (SELECT r.target FROM dq_gate.runs r
+					WHERE r.target OPERATOR(pg_catalog.>) t.target ORDER BY r.target LIMIT 1)
+			FROM targets t WHERE t.target IS NOT NULL
+		), known (relid) AS (
+			SELECT t.target FROM targets t
+			UNION SELECT g.target FROM dq_gate.gates g
+			UNION SELECT g.staging FROM dq_gate.gates g
+			UNION SELECT c.ref_table FROM dq_gate.checks c
+			UNION SELECT q.target FROM dq_gate.quarantines q
+			UNION SELECT q.quarantine FROM dq_gate.quarantines q
+		)
+		SELECT gone OPERATOR(pg_catalog.||) COALESCE(pg_catalog.array_agg(k.relid), '{}') INTO gone
+		FROM known k
+		WHERE k.relid IS NOT NULL
+		AND NOT EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) k.relid);
+
 		DELETE FROM dq_gate.gates WHERE target OPERATOR(pg_catalog.=) ANY (gone);
 		UPDATE dq_gate.gates SET staging = NULL
 		WHERE staging OPERATOR(pg_catalog.=) ANY (gone);
@@ -39,3 +63,17 @@ REVOKE ALL ON FUNCTION dq_gate.forget_dropped_tables() FROM PUBLIC;
 
 CREATE EVENT TRIGGER dq_gate_forget_dropped_tables ON sql_drop
 	EXECUTE FUNCTION dq_gate.forget_dropped_tables();
+-- a table is as gone where a replica applies that it was dropped
+ALTER EVENT TRIGGER dq_gate_forget_dropped_tables ENABLE ALWAYS;
+
+CREATE FUNCTION dq_gate.say_what_stays()
+RETURNS pg_catalog.event_trigger
+AS 'MODULE_PATHNAME', 'dq_gate_say_what_stays'
+LANGUAGE C;
+COMMENT ON FUNCTION dq_gate.say_what_stays() IS
+	'event trigger: says what DROP EXTENSION dq_gate takes and what it leaves';
+REVOKE ALL ON FUNCTION dq_gate.say_what_stays() FROM PUBLIC;
+
+CREATE EVENT TRIGGER dq_gate_say_what_stays ON ddl_command_start
+	WHEN TAG IN ('DROP EXTENSION')
+	EXECUTE FUNCTION dq_gate.say_what_stays();

@@ -263,15 +263,22 @@ CREATE TABLE dq_gate.quarantines (
 );
 COMMENT ON TABLE dq_gate.quarantines IS 'which table keeps the rejected rows of which target';
 
--- what pg_dump must carry: configuration and history alike
-SELECT pg_catalog.pg_extension_config_dump('dq_gate.gates', '');
-SELECT pg_catalog.pg_extension_config_dump('dq_gate.checks', '');
+-- what pg_dump must carry: configuration and history alike, but for what is about
+-- temporary tables, which it does not dump, and without which it could not be restored
+SELECT pg_catalog.pg_extension_config_dump('dq_gate.gates',
+	$$WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid IN (target, staging) AND c.relpersistence = 't')$$);
+SELECT pg_catalog.pg_extension_config_dump('dq_gate.checks',
+	$$WHERE NOT EXISTS (SELECT FROM dq_gate.gates g JOIN pg_catalog.pg_class c ON c.oid IN (g.target, g.staging, ref_table)
+	WHERE g.target = checks.target AND c.relpersistence = 't')$$);
 SELECT pg_catalog.pg_extension_config_dump('dq_gate.rule_sets', '');
 SELECT pg_catalog.pg_extension_config_dump('dq_gate.run_id_seq', '');
-SELECT pg_catalog.pg_extension_config_dump('dq_gate.runs', '');
-SELECT pg_catalog.pg_extension_config_dump('dq_gate.results', '');
-SELECT pg_catalog.pg_extension_config_dump('dq_gate.profiles', '');
-SELECT pg_catalog.pg_extension_config_dump('dq_gate.quarantines', '');
+SELECT pg_catalog.pg_extension_config_dump('dq_gate.runs', $$WHERE gate !~ '^pg_temp_'$$);
+SELECT pg_catalog.pg_extension_config_dump('dq_gate.results',
+	$$WHERE run_id IN (SELECT r.run_id FROM dq_gate.runs r WHERE r.gate !~ '^pg_temp_')$$);
+SELECT pg_catalog.pg_extension_config_dump('dq_gate.profiles',
+	$$WHERE run_id IN (SELECT r.run_id FROM dq_gate.runs r WHERE r.gate !~ '^pg_temp_')$$);
+SELECT pg_catalog.pg_extension_config_dump('dq_gate.quarantines',
+	$$WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid IN (target, quarantine) AND c.relpersistence = 't')$$);
 
 CREATE TYPE dq_gate.run_summary AS (
 	run_id		pg_catalog.int8,

@@ -106,7 +106,7 @@ check_table(Oid relid, const char *part, const char *hint)
 	namespace = get_rel_namespace(relid);
 	if (IsCatalogRelationOid(relid) ||
 		namespace == get_namespace_oid(DQ_SCHEMA, false) ||
-		namespace == get_namespace_oid(DQ_QUARANTINE_SCHEMA, false))
+		namespace == get_namespace_oid(DQ_QUARANTINE_SCHEMA, true))
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("%s cannot be a %s table", dq_relation_sql(relid), part),

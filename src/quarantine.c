@@ -26,8 +26,9 @@
 #include "utils/syscache.h"
 
 #include "columns.h"
-#include "current_batch.h"
 #include "compat.h"
+#include "current_batch.h"
+#include "gate.h"
 #include "outcome.h"
 #include "quarantine.h"
 #include "spi_util.h"
@@ -35,6 +36,9 @@
 static const char *const own_columns[] = {
 	"run_id", "batch_id", "quarantined_at", "failed_checks", "requeued_at", "requeued_by"
 };
+
+/* What a staged column is called whose name is one of these */
+#define STAGED_PREFIX	"staged_"
 
 static bool
 is_own_column(const char *name)
@@ -47,23 +51,19 @@ is_own_column(const char *name)
 	return false;
 }
 
-/* A staged column keeps its name unless that is one of our own */
+/*
+ * A staged column keeps its name unless that is one of our own, or one made
+ * of them here.  It follows from the name alone: what a column in quarantine
+ * holds must not change with the columns that staging gets later.
+ */
 static char *
-quarantine_name(const StagedColumn *staged, List *all)
+quarantine_name(const StagedColumn *staged)
 {
-	char	   *name = staged->name;
-	bool		taken = is_own_column(name);
+	const char *name = staged->name;
 
-	while (taken)
-	{
-		ListCell   *lc;
-
-		name = psprintf("staged_%s", name);
-		taken = false;
-		foreach(lc, all)
-			taken = taken || strcmp(((StagedColumn *) lfirst(lc))->name, name) == 0;
-	}
-	return name;
+	while (strncmp(name, STAGED_PREFIX, strlen(STAGED_PREFIX)) == 0)
+		name += strlen(STAGED_PREFIX);
+	return is_own_column(name) ? psprintf(STAGED_PREFIX "%s", staged->name) : staged->name;
 }
 
 /* Quarantine takes any value: no domain, no limit of length or precision */
@@ -84,7 +84,7 @@ quarantine_columns(const ColumnMap *map)
 		QuarantineColumn *column = palloc0(sizeof(QuarantineColumn));
 
 		column->staged = lfirst(lc);
-		column->name = quarantine_name(column->staged, map->staged);
+		column->name = quarantine_name(column->staged);
 		column->typid = quarantine_type(column->staged);
 		columns = lappend(columns, column);
 	}
@@ -134,6 +134,44 @@ has_own_columns(Oid relid)
 }
 
 /*
+ * The schema of all quarantine tables, made when it is first needed.  It is
+ * no member of the extension, so that the evidence outlives it; one that
+ * somebody else owns, who could drop what is in it, is not used.
+ */
+static Oid
+quarantine_schema(void)
+{
+	Oid			namespace = get_namespace_oid(DQ_QUARANTINE_SCHEMA, true);
+	Oid			owner;
+
+	if (!OidIsValid(namespace))
+	{
+		LockDatabaseObject(dq_table("quarantines"), 0, 0, ExclusiveLock);
+		namespace = get_namespace_oid(DQ_QUARANTINE_SCHEMA, true);
+	}
+	if (!OidIsValid(namespace))
+	{
+		dq_execute("CREATE SCHEMA " DQ_QUARANTINE_SCHEMA, 0, NULL, NULL, NULL, false);
+		dq_execute("COMMENT ON SCHEMA " DQ_QUARANTINE_SCHEMA " IS"
+				   " 'rejected rows, one table a guarded target, made by dq_gate; they stay when it is dropped'",
+				   0, NULL, NULL, NULL, false);
+		dq_execute("GRANT USAGE ON SCHEMA " DQ_QUARANTINE_SCHEMA " TO PUBLIC", 0, NULL, NULL, NULL, false);
+		return get_namespace_oid(DQ_QUARANTINE_SCHEMA, false);
+	}
+
+	owner = dq_schema_owner(namespace);
+	if (owner != dq_extension_owner() && !superuser_arg(owner))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("schema " DQ_QUARANTINE_SCHEMA " belongs to role %s, and cannot hold rejected rows",
+						quote_identifier(GetUserNameFromId(owner, false))),
+				 errdetail("Its owner could drop them."),
+				 errhint("Look at what is in it, then ALTER SCHEMA " DQ_QUARANTINE_SCHEMA " OWNER TO %s, or rename it.",
+						 quote_identifier(GetUserNameFromId(dq_extension_owner(), false)))));
+	return namespace;
+}
+
+/*
  * A name nobody has yet: that of the target, or one made from it.  Targets of
  * one name in two schemas must not choose at the same time.
  */
@@ -142,7 +180,7 @@ choose_name(Oid target, Oid namespace)
 {
 	char	   *relname = get_rel_name(target);
 
-	LockDatabaseObject(get_relname_relid("quarantines", get_namespace_oid(DQ_SCHEMA, false)),
+	LockDatabaseObject(dq_table("quarantines"),
 					   hash_bytes((unsigned char *) relname, strlen(relname)), 0,
 					   ExclusiveLock);
 
@@ -156,7 +194,7 @@ static Oid
 create_quarantine(const Run *run, List *columns)
 {
 	Oid			target = run->map->target;
-	Oid			namespace = get_namespace_oid(DQ_QUARANTINE_SCHEMA, false);
+	Oid			namespace = quarantine_schema();
 	Oid			owner = run->gate->registered ? run->gate->run_as : relation_owner(target);
 	Oid			types[2] = {REGCLASSOID, REGCLASSOID};
 	Datum		values[2];
@@ -277,6 +315,12 @@ follow_staging(Oid relid, List *columns)
 static void
 grant_to_role(Oid relid, Oid role)
 {
+	Oid			namespace = get_rel_namespace(relid);
+
+	if (namespace == get_namespace_oid(DQ_QUARANTINE_SCHEMA, true) && !dq_schema_usage(namespace, role))
+		dq_execute(psprintf("GRANT USAGE ON SCHEMA " DQ_QUARANTINE_SCHEMA " TO %s",
+							quote_identifier(GetUserNameFromId(role, false))),
+				   0, NULL, NULL, NULL, false);
 	if (pg_class_aclcheck(relid, role, ACL_SELECT) != ACLCHECK_OK ||
 		pg_class_aclcheck(relid, role, ACL_INSERT) != ACLCHECK_OK)
 		dq_execute(psprintf("GRANT SELECT, INSERT ON %s TO %s", dq_relation_sql(relid),

@@ -27,13 +27,10 @@
 
 #include "spi_util.h"
 
-/*
- * The role that writes dq_gate's own tables.
- */
+/* The role that a schema belongs to */
 Oid
-dq_extension_owner(void)
+dq_schema_owner(Oid namespace)
 {
-	Oid			namespace = get_namespace_oid(DQ_SCHEMA, false);
 	HeapTuple	tuple = SearchSysCache1(NAMESPACEOID, ObjectIdGetDatum(namespace));
 	Oid			owner;
 
@@ -42,6 +39,15 @@ dq_extension_owner(void)
 	owner = ((Form_pg_namespace) GETSTRUCT(tuple))->nspowner;
 	ReleaseSysCache(tuple);
 	return owner;
+}
+
+/*
+ * The role that writes dq_gate's own tables.
+ */
+Oid
+dq_extension_owner(void)
+{
+	return dq_schema_owner(get_namespace_oid(DQ_SCHEMA, false));
 }
 
 /* Change a setting until the current GUC nest level ends */

@@ -29,6 +29,7 @@ typedef struct Identity
 	bool		read_only;
 } Identity;
 
+extern Oid	dq_schema_owner(Oid namespace);
 extern Oid	dq_extension_owner(void);
 extern void dq_pin_setting(const char *name, const char *value);
 extern void dq_pin_search_path(void);
