@@ -10,6 +10,33 @@
  * one that is dropped.
  */
 
+CREATE FUNCTION dq_gate.delete_with_it()
+RETURNS pg_catalog.trigger
+AS $$
+DECLARE
+	own_key		pg_catalog.text := TG_ARGV[0];
+	table_name	pg_catalog.text;
+BEGIN
+	FOREACH table_name IN ARRAY TG_ARGV[1:] LOOP
+		EXECUTE pg_catalog.format('DELETE FROM dq_gate.%1$I t USING gone g WHERE t.%2$I OPERATOR(pg_catalog.=) g.%2$I',
+								  table_name, own_key);
+	END LOOP;
+	RETURN NULL;
+END
+$$
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp;
+COMMENT ON FUNCTION dq_gate.delete_with_it() IS
+	'trigger: deletes what belongs to the deleted rows; its arguments are their key and the tables that have it too';
+REVOKE ALL ON FUNCTION dq_gate.delete_with_it() FROM PUBLIC;
+
+CREATE TRIGGER delete_with_gate AFTER DELETE ON dq_gate.gates
+	REFERENCING OLD TABLE AS gone FOR EACH STATEMENT
+	EXECUTE FUNCTION dq_gate.delete_with_it('target', 'checks');
+CREATE TRIGGER delete_with_run AFTER DELETE ON dq_gate.runs
+	REFERENCING OLD TABLE AS gone FOR EACH STATEMENT
+	EXECUTE FUNCTION dq_gate.delete_with_it('run_id', 'results', 'profiles');
+
 CREATE FUNCTION dq_gate.forget_dropped_tables()
 RETURNS pg_catalog.event_trigger
 AS $$
@@ -33,6 +60,7 @@ BEGIN
 			SELECT t.target FROM targets t
 			UNION SELECT g.target FROM dq_gate.gates g
 			UNION SELECT g.staging FROM dq_gate.gates g
+			UNION SELECT c.target FROM dq_gate.checks c
 			UNION SELECT c.ref_table FROM dq_gate.checks c
 			UNION SELECT q.target FROM dq_gate.quarantines q
 			UNION SELECT q.quarantine FROM dq_gate.quarantines q
@@ -43,6 +71,7 @@ BEGIN
 		AND NOT EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) k.relid);
 
 		DELETE FROM dq_gate.gates WHERE target OPERATOR(pg_catalog.=) ANY (gone);
+		DELETE FROM dq_gate.checks WHERE target OPERATOR(pg_catalog.=) ANY (gone);
 		UPDATE dq_gate.gates SET staging = NULL
 		WHERE staging OPERATOR(pg_catalog.=) ANY (gone);
 		UPDATE dq_gate.checks SET ref_table = NULL

@@ -4,6 +4,10 @@
  * What dq_gate keeps: gates and their checks (configuration), runs and
  * results (the log), and which table quarantines the rows of which target.
  * Only the extension writes them; see rights.sql for who may read them.
+ *
+ * There are no foreign keys: pg_restore -j fills these tables in any order,
+ * with the constraints in place.  See lifecycle.sql for what belongs to a gate
+ * or a run, and goes with it.
  */
 
 CREATE TABLE dq_gate.gates (
@@ -78,8 +82,7 @@ COMMENT ON COLUMN dq_gate.gates.after_publish IS 'what becomes of the rows in st
 COMMENT ON COLUMN dq_gate.gates.run_as IS 'the role that every run of the gate acts as, whoever calls it';
 
 CREATE TABLE dq_gate.checks (
-	target		pg_catalog.regclass NOT NULL
-				REFERENCES dq_gate.gates (target) ON UPDATE CASCADE ON DELETE CASCADE,
+	target		pg_catalog.regclass NOT NULL,
 	name		pg_catalog.text NOT NULL,
 	check_type	pg_catalog.text NOT NULL,
 	columns		pg_catalog.text[] NOT NULL,
@@ -149,7 +152,7 @@ CREATE TABLE dq_gate.runs (
 	stale		pg_catalog.int8,
 	quarantined	pg_catalog.int8,
 	dropped		pg_catalog.int8,
-	rules_hash	pg_catalog.text REFERENCES dq_gate.rule_sets (rules_hash),
+	rules_hash	pg_catalog.text,
 	checks_run	pg_catalog.int4 NOT NULL,
 	checks_failed	pg_catalog.int4 NOT NULL,
 	failures	pg_catalog.text[] NOT NULL DEFAULT '{}',
@@ -201,7 +204,7 @@ COMMENT ON COLUMN dq_gate.runs.audit_time IS 'time spent auditing';
 COMMENT ON COLUMN dq_gate.runs.publish_time IS 'time spent publishing or quarantining';
 
 CREATE TABLE dq_gate.results (
-	run_id		pg_catalog.int8 NOT NULL REFERENCES dq_gate.runs (run_id) ON DELETE CASCADE,
+	run_id		pg_catalog.int8 NOT NULL,
 	check_no	pg_catalog.int4 NOT NULL,
 	check_name	pg_catalog.text NOT NULL,
 	check_type	pg_catalog.text NOT NULL,
@@ -234,7 +237,7 @@ COMMENT ON COLUMN dq_gate.results.measured IS
 COMMENT ON COLUMN dq_gate.results.sample IS 'up to 5 failing rows, as their key and the columns of the check';
 
 CREATE TABLE dq_gate.profiles (
-	run_id		pg_catalog.int8 NOT NULL REFERENCES dq_gate.runs (run_id) ON DELETE CASCADE,
+	run_id		pg_catalog.int8 NOT NULL,
 	column_name	pg_catalog.text NOT NULL,
 	row_count	pg_catalog.int8 NOT NULL,
 	null_count	pg_catalog.int8 NOT NULL,

@@ -255,7 +255,7 @@ sub check_reference
 	my @routines = split /\n/, $node->safe_psql('postgres', <<'END');
 SELECT concat_ws('|', proname, pg_get_function_arguments(oid), pg_get_function_result(oid))
 FROM pg_proc
-WHERE pronamespace = 'dq_gate'::regnamespace AND prorettype <> 'event_trigger'::regtype
+WHERE pronamespace = 'dq_gate'::regnamespace AND prorettype NOT IN ('event_trigger'::regtype, 'trigger'::regtype)
 AND proname NOT IN ('fits', 'try_cast', 'wrapped_lines', 'sample_rows', 'sample_rows_step', 'schema_of_pg_cron', 'name_of_job')
 ORDER BY proname
 END
