@@ -35,7 +35,7 @@ CREATE TRIGGER delete_with_gate AFTER DELETE ON dq_gate.gates
 	EXECUTE FUNCTION dq_gate.delete_with_it('target', 'checks');
 CREATE TRIGGER delete_with_run AFTER DELETE ON dq_gate.runs
 	REFERENCING OLD TABLE AS gone FOR EACH STATEMENT
-	EXECUTE FUNCTION dq_gate.delete_with_it('run_id', 'results', 'profiles');
+	EXECUTE FUNCTION dq_gate.delete_with_it('run_id', 'results', 'profiles', 'acknowledgements');
 
 CREATE FUNCTION dq_gate.forget_dropped_tables()
 RETURNS pg_catalog.event_trigger

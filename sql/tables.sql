@@ -144,6 +144,7 @@ CREATE TABLE dq_gate.runs (
 	published	pg_catalog.bool NOT NULL,
 	enforced	pg_catalog.bool NOT NULL DEFAULT true,
 	baseline	pg_catalog.bool NOT NULL DEFAULT false,
+	attention	pg_catalog.bool NOT NULL DEFAULT false,
 	row_count	pg_catalog.int8,
 	inserted	pg_catalog.int8,
 	updated		pg_catalog.int8,
@@ -176,6 +177,7 @@ CREATE INDEX runs_baseline_idx ON dq_gate.runs (target, batch_time DESC, run_id 
 CREATE INDEX runs_batch_id_idx ON dq_gate.runs (target, batch_id) WHERE published AND content_digest IS NOT NULL;
 CREATE INDEX runs_rules_hash_idx ON dq_gate.runs (rules_hash);
 CREATE INDEX runs_started_at_idx ON dq_gate.runs (started_at);
+CREATE INDEX runs_attention_idx ON dq_gate.runs (run_id DESC) WHERE attention;
 COMMENT ON TABLE dq_gate.runs IS
 	'one row a run: who ran which batch, the verdict, the row accounting and the failures';
 COMMENT ON COLUMN dq_gate.runs.target IS 'the target; NULL once it is dropped';
@@ -186,6 +188,8 @@ COMMENT ON COLUMN dq_gate.runs.content_digest IS
 	'of the rows in staging, whatever their order: a batch that its caller named is published once; NULL where the clock named it';
 COMMENT ON COLUMN dq_gate.runs.baseline IS
 	'later runs are compared with this one: it was published, no check that blocks had failed, and no later run of the same as_of took its place';
+COMMENT ON COLUMN dq_gate.runs.attention IS
+	'somebody ought to look at this run: it did not publish, or a check failed, or rows were quarantined or dropped; until it is acknowledged it is in unread';
 COMMENT ON COLUMN dq_gate.runs.passed IS 'the audit passed: no check that blocks or skips has failed';
 COMMENT ON COLUMN dq_gate.runs.enforced IS 'false: the checks were evaluated, but neither blocked nor moved rows';
 COMMENT ON COLUMN dq_gate.runs.published IS 'the batch, less its quarantined rows, is in the target';
@@ -260,6 +264,17 @@ COMMENT ON COLUMN dq_gate.profiles.quantiles IS
 COMMENT ON COLUMN dq_gate.profiles.top_values IS 'the 100 most common values with their rows, their share of the rows that have a value, and a key that equal values have in common however they are written';
 COMMENT ON COLUMN dq_gate.profiles.min_length IS 'of texts, in characters';
 
+CREATE TABLE dq_gate.acknowledgements (
+	run_id		pg_catalog.int8 PRIMARY KEY,
+	acknowledged_by	pg_catalog.name NOT NULL,
+	acknowledged_at	pg_catalog.timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
+	note		pg_catalog.text NOT NULL
+);
+COMMENT ON TABLE dq_gate.acknowledgements IS
+	'who has looked at a run that needed attention, and what came of it; written by acknowledge';
+COMMENT ON COLUMN dq_gate.acknowledgements.acknowledged_by IS 'the role that was logged in';
+COMMENT ON COLUMN dq_gate.acknowledgements.note IS 'why the run need not be looked at again';
+
 CREATE TABLE dq_gate.quarantines (
 	target		pg_catalog.regclass PRIMARY KEY,
 	quarantine	pg_catalog.regclass NOT NULL UNIQUE
@@ -279,6 +294,8 @@ SELECT pg_catalog.pg_extension_config_dump('dq_gate.runs', $$WHERE gate !~ '^pg_
 SELECT pg_catalog.pg_extension_config_dump('dq_gate.results',
 	$$WHERE run_id IN (SELECT r.run_id FROM dq_gate.runs r WHERE r.gate !~ '^pg_temp_')$$);
 SELECT pg_catalog.pg_extension_config_dump('dq_gate.profiles',
+	$$WHERE run_id IN (SELECT r.run_id FROM dq_gate.runs r WHERE r.gate !~ '^pg_temp_')$$);
+SELECT pg_catalog.pg_extension_config_dump('dq_gate.acknowledgements',
 	$$WHERE run_id IN (SELECT r.run_id FROM dq_gate.runs r WHERE r.gate !~ '^pg_temp_')$$);
 SELECT pg_catalog.pg_extension_config_dump('dq_gate.quarantines',
 	$$WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid IN (target, quarantine) AND c.relpersistence = 't')$$);

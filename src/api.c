@@ -57,29 +57,6 @@ join(List *texts, const char *separator)
 	return buf.data;
 }
 
-/* Whether something happened that somebody ought to look at */
-static bool
-needs_warning(const Run *run)
-{
-	ListCell   *lc;
-
-	if (run->skipped)
-		return false;
-	if (!run->passed || run->verdict == DQ_VERDICT_PUBLISH_FAILED || run->dropped > 0 ||
-		run->undeleted > 0)
-		return true;
-
-	foreach(lc, run->results)
-	{
-		CheckResult *result = lfirst(lc);
-
-		if ((result->status == DQ_FAILED || result->status == DQ_ERROR) &&
-			result->action == DQ_WARN)
-			return true;
-	}
-	return false;
-}
-
 /* What became of the batch, in words */
 static const char *
 outcome(const Run *run)
@@ -125,13 +102,13 @@ announce(const Run *run)
 	if (run->run_id == 0)
 	{
 		/* a preview is in no log */
-		ereport(needs_warning(run) ? WARNING : NOTICE,
+		ereport(dq_needs_warning(run) ? WARNING : NOTICE,
 				(errmsg("gate %s: batch \"%s\" %s: %s", run->gate->name, run->batch_id,
 						outcome(run), join(run->failed, ", ")),
 				 errdetail("%s", join(run->failures, "\n"))));
 		return;
 	}
-	ereport(needs_warning(run) ? WARNING : NOTICE,
+	ereport(dq_needs_warning(run) ? WARNING : NOTICE,
 			(errmsg("gate %s: batch \"%s\" %s (run " INT64_FORMAT "): %s",
 					run->gate->name, run->batch_id, outcome(run), run->run_id,
 					join(run->failed, ", ")),

@@ -209,6 +209,7 @@ dq_log_run(const Run *run)
 	add(&row, "published", BOOLOID, BoolGetDatum(run->published), false);
 	add(&row, "enforced", BOOLOID, BoolGetDatum(run->gate->enforce), false);
 	add(&row, "baseline", BOOLOID, BoolGetDatum(run->published && run->clean), false);
+	add(&row, "attention", BOOLOID, BoolGetDatum(dq_needs_attention(run)), false);
 	add_count(&row, "row_count", run->row_count);
 	add_count(&row, "inserted", run->inserted);
 	add_count(&row, "updated", run->updated);

@@ -184,3 +184,41 @@ dq_moves_rows(const Run *run)
 	}
 	return false;
 }
+
+/*
+ * Whether somebody ought to look at the run: it did not publish, or something
+ * failed, which is so as well where rows were moved out.  What was only a look,
+ * or was not ready to be judged, is nothing to look at.
+ */
+bool
+dq_needs_attention(const Run *run)
+{
+	return !run->dry_run && !run->skipped &&
+		(run->verdict != DQ_VERDICT_PUBLISHED || run->failures != NIL);
+}
+
+/*
+ * Whether the caller is to be warned: of a dry run as well, but not of what the
+ * gate was told to let pass, or to put into quarantine.
+ */
+bool
+dq_needs_warning(const Run *run)
+{
+	ListCell   *lc;
+
+	if (run->skipped)
+		return false;
+	if (!run->passed || run->verdict == DQ_VERDICT_PUBLISH_FAILED || run->dropped > 0 ||
+		run->undeleted > 0)
+		return true;
+
+	foreach(lc, run->results)
+	{
+		CheckResult *result = lfirst(lc);
+
+		if ((result->status == DQ_FAILED || result->status == DQ_ERROR) &&
+			result->action == DQ_WARN)
+			return true;
+	}
+	return false;
+}

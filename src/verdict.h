@@ -13,6 +13,8 @@ extern void dq_leave_uncounted(Run *run);
 extern void dq_skip_repeated(Run *run);
 extern void dq_skip_tick(Run *run, const char *why);
 extern void dq_reject_emptied(Run *run);
+extern bool dq_needs_attention(const Run *run);
+extern bool dq_needs_warning(const Run *run);
 extern const char *dq_verdict_name(DqVerdict verdict);
 
 #endif							/* DQ_GATE_VERDICT_H */

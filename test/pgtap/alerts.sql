@@ -1,0 +1,81 @@
+-- what somebody ought to look at: which runs need attention, who sees them, who has looked
+\ir include/helpers.sql
+SELECT plan(23);
+SET client_min_messages = error;
+
+CREATE SCHEMA "S x";
+CREATE TABLE "S x"."Or""ders" (id int PRIMARY KEY, v int CHECK (v < 1000));
+CREATE TABLE "S x"."st aged" (id int, v int);
+CREATE TABLE plain (id int PRIMARY KEY, v int);
+CREATE TABLE plain_staging (id int, v int);
+
+-- an answer with whether the run needs attention, and whether it is in unread
+CREATE FUNCTION attended(run dq_gate.run_summary) RETURNS text LANGUAGE sql AS $$
+	SELECT verdict || CASE WHEN attention THEN ' attention' ELSE '' END || CASE WHEN EXISTS (SELECT FROM dq_gate.unread u WHERE u.run_id = run.run_id) THEN ' unread' ELSE '' END
+	FROM dq_gate.runs r WHERE r.run_id = run.run_id
+$$;
+CREATE FUNCTION attended(rows text, call text DEFAULT 'publish') RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	run dq_gate.run_summary;
+BEGIN
+	TRUNCATE "S x"."st aged";
+	EXECUTE 'INSERT INTO "S x"."st aged" VALUES ' || rows;
+	EXECUTE format('SELECT * FROM dq_gate.%I(%L, %L)', call, '"S x"."st aged"', '"S x"."Or""ders"') INTO run;
+	RETURN attended(run);
+END
+$$;
+
+SELECT dq_gate.create_gate('"S x"."Or""ders"', owner => 'team') \g /dev/null
+SELECT dq_gate.expect_volume('"S x"."Or""ders"', action => 'declare'),
+	dq_gate.expect_range('"S x"."Or""ders"', 'v', max => 100, action => 'quarantine', owner => 'v-team', name => 'large'),
+	dq_gate.expect_sql('"S x"."Or""ders"', 'odd v', 'v % 2 = 1', action => 'warn'),
+	dq_gate.expect_sql('"S x"."Or""ders"', 'dropped', 'v <> 5', action => 'drop'),
+	dq_gate.expect_row_count('"S x"."Or""ders"', max => 3, action => 'skip', owner => 'loader') \g /dev/null
+
+SELECT is(attended('(1, 1)'), 'published', 'nothing failed: nobody has to look');
+SELECT is(attended('(1, 2)'), 'published attention unread', 'a warning');
+SELECT is(attended('(1, 1), (2, 101)'), 'published attention unread', 'rows in quarantine');
+SELECT is(attended('(1, 1), (3, 5)'), 'published attention unread', 'dropped rows');
+SELECT is(attended('(1, 1), (1, 1)'), 'rejected attention unread', 'a batch that was rejected');
+SELECT is(attended('(1, 7), (2, 7), (3, 7), (4, 7)'), 'skipped', 'one that is not ready');
+SELECT is(attended('(1, 1), (1, 1)', 'audit'), 'audited', 'a dry run that would be rejected');
+CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$;
+CREATE TRIGGER refuse BEFORE INSERT ON "S x"."Or""ders" FOR EACH ROW EXECUTE FUNCTION refuse();
+SELECT is(attended('(9, 9)'), 'failed attention unread', 'one that the target refused');
+CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+SELECT is(attended('(9, 9)'), 'published attention unread', 'rows that a trigger dropped');
+DROP TRIGGER refuse ON "S x"."Or""ders";
+SELECT dq_gate.alter_gate('"S x"."Or""ders"', enforce => false) \g /dev/null
+SELECT is(attended('(1, 1), (2, 101)'), 'published attention unread', 'a gate that does not enforce what failed');
+SELECT is(attended('(1, 1)'), 'published', 'nor what passed');
+SELECT dq_gate.alter_gate('"S x"."Or""ders"', enforce => true) \g /dev/null
+TRUNCATE "S x"."st aged"; INSERT INTO "S x"."st aged" VALUES (1, 1);
+SELECT is(attended(dq_gate.publish('"S x"."st aged"', '"S x"."Or""ders"', 'again')), 'published', 'a batch with a name');
+SELECT is(attended(dq_gate.publish('"S x"."st aged"', '"S x"."Or""ders"', 'again')), 'skipped', 'that is repeated');
+INSERT INTO plain_staging VALUES (NULL, 1);
+SELECT is(attended(dq_gate.publish('plain_staging', 'plain')), 'rejected attention unread', 'a target without a gate');
+
+-- what unread says
+SELECT results_eq($$ SELECT verdict, quarantined, dropped, owners, failures = (SELECT r.failures FROM dq_gate.runs r WHERE r.run_id = u.run_id) FROM dq_gate.unread u
+	WHERE gate = '"S x"."Or""ders"' AND target = '"S x"."Or""ders"'::regclass ORDER BY run_id LIMIT 4 $$,
+	$$ VALUES ('published', 0::bigint, 0::bigint, '{team}'::text[], true), ('published', 1, 0, '{team,v-team}', true), ('published', 0, 1, '{team}', true), ('rejected', 2, 0, '{team}', true) $$,
+	'each with the owners of the gate and of what failed');
+SELECT is((SELECT owners FROM dq_gate.unread WHERE gate = 'public.plain'), '{}', 'none without a gate');
+SELECT results_eq('SELECT run_id FROM dq_gate.unread', 'SELECT run_id FROM dq_gate.runs WHERE attention ORDER BY run_id DESC', 'the newest first');
+SELECT ok((SELECT bool_and(age >= '0' AND age < '1 hour' AND date_trunc('second', age) = age) FROM dq_gate.unread), 'and how long ago');
+SET ROLE dq_outsider;
+SELECT is_empty('SELECT FROM dq_gate.unread', 'who may not read the target sees nothing');
+RESET ROLE;
+GRANT SELECT ON plain TO dq_outsider;
+SET ROLE dq_outsider;
+SELECT results_eq('SELECT gate FROM dq_gate.unread', ARRAY['public.plain'], 'who may read it does');
+SELECT throws_ok('INSERT INTO dq_gate.acknowledgements VALUES (1, ''me'', now(), ''x'')', '42501', NULL, 'nobody writes the acknowledgements');
+SELECT is_empty('SELECT FROM dq_gate.acknowledgements', 'which can be read');
+RESET ROLE;
+
+-- it stays quick
+SET enable_seqscan = off;
+CREATE TEMP TABLE plan (line text);
+DO $$ DECLARE l text; BEGIN FOR l IN EXECUTE 'EXPLAIN SELECT run_id FROM dq_gate.unread LIMIT 20' LOOP INSERT INTO plan VALUES (l); END LOOP; END $$;
+SELECT ok(EXISTS (SELECT FROM plan WHERE line LIKE '%runs_attention_idx%'), 'the index has those that need attention');
+SELECT finish();
