@@ -34,3 +34,10 @@ COMMENT ON COLUMN dq_gate.unread.gate IS 'qualified name of the target when the 
 COMMENT ON COLUMN dq_gate.unread.target IS 'the target; NULL once it is dropped';
 COMMENT ON COLUMN dq_gate.unread.age IS 'how long ago the run started';
 COMMENT ON COLUMN dq_gate.unread.owners IS 'of the gate, and of the checks that failed';
+
+CREATE FUNCTION dq_gate.acknowledge(run_id pg_catalog.int8, note pg_catalog.text)
+RETURNS pg_catalog.int8
+AS 'MODULE_PATHNAME', 'dq_gate_acknowledge'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dq_gate.acknowledge(pg_catalog.int8, pg_catalog.text) IS
+	'somebody has looked at a run that needed attention, and says what came of it; answers its run_id';

@@ -269,6 +269,28 @@ dq_authorize_requeue(const Gate *gate, Oid staging, Oid quarantine)
 	authorize_table(gate, quarantine, ACL_SELECT);
 }
 
+/* Whether a role may read a target, and so its log */
+bool
+dq_may_read(Oid target, Oid role)
+{
+	return pg_class_aclcheck(target, role, ACL_SELECT) == ACLCHECK_OK;
+}
+
+/*
+ * Whether a role may answer for what the gate does, acknowledge its runs and
+ * mute it: one that may run it.  Where no gate is registered, which anybody may
+ * run as himself, it is the owner of the target, or one who could publish there.
+ */
+bool
+dq_may_answer_for(const Gate *gate, Oid role)
+{
+	if (gate->registered && role_exists(gate))
+		return dq_can_act_as(role, gate->run_as);
+	return dq_owns_relation(gate->target, role) ||
+		(!gate->registered && has_right(gate->target, role, ACL_SELECT) &&
+		 has_right(gate->target, role, ACL_INSERT) && has_right(gate->target, role, ACL_UPDATE));
+}
+
 /*
  * What relies on its locks must see what was committed before they were
  * granted, and a transaction that keeps its first snapshot does not.

@@ -67,6 +67,17 @@ dq_required_text(FunctionCallInfo fcinfo, int arg, const char *name)
 	return value;
 }
 
+/* A text that says something, which blanks alone do not */
+char *
+dq_required_words(FunctionCallInfo fcinfo, int arg, const char *name)
+{
+	char	   *value = dq_required_text(fcinfo, arg, name);
+
+	if (value[strspn(value, " \t\n\r\f\v")] == '\0')
+		refuse_null(name);
+	return value;
+}
+
 Oid
 dq_required_oid(FunctionCallInfo fcinfo, int arg, const char *name)
 {

@@ -14,6 +14,7 @@ extern void dq_check_nargs(FunctionCallInfo fcinfo, int count);
 extern void dq_check_columns(TupleDesc desc, int count);
 extern char *dq_optional_text(FunctionCallInfo fcinfo, int arg);
 extern char *dq_required_text(FunctionCallInfo fcinfo, int arg, const char *name);
+extern char *dq_required_words(FunctionCallInfo fcinfo, int arg, const char *name);
 extern char *dq_numeric_argument(FunctionCallInfo fcinfo, int arg, const char *name);
 extern char *dq_positive_argument(FunctionCallInfo fcinfo, int arg, const char *name);
 extern void dq_check_order(const char *low_name, const char *low,

@@ -1,6 +1,6 @@
 -- what somebody ought to look at: which runs need attention, who sees them, who has looked
 \ir include/helpers.sql
-SELECT plan(23);
+SELECT plan(51);
 SET client_min_messages = error;
 
 CREATE SCHEMA "S x";
@@ -72,6 +72,81 @@ SELECT results_eq('SELECT gate FROM dq_gate.unread', ARRAY['public.plain'], 'who
 SELECT throws_ok('INSERT INTO dq_gate.acknowledgements VALUES (1, ''me'', now(), ''x'')', '42501', NULL, 'nobody writes the acknowledgements');
 SELECT is_empty('SELECT FROM dq_gate.acknowledgements', 'which can be read');
 RESET ROLE;
+
+-- who has looked
+SELECT max(run_id) AS run FROM dq_gate.unread WHERE gate = '"S x"."Or""ders"' \gset
+SELECT raises('SELECT dq_gate.acknowledge(NULL, ''x'')', '22004', 'run_id', 'no run');
+SELECT raises(format('SELECT dq_gate.acknowledge(%s, %L)', :run, note), '22004', '"note" must not be NULL or empty', format('no note: %s', encode(note::bytea, 'hex'))) FROM unnest(ARRAY[NULL, '', E' \n\t']) note;
+SELECT raises('SELECT dq_gate.acknowledge(0, ''x'')', '42704', 'run 0 does not exist', 'a run that is none');
+SELECT is(dq_gate.acknowledge(:run, 'it''s "seen"'), :run::bigint, 'an acknowledgement');
+SELECT results_eq('SELECT run_id, acknowledged_by, note, acknowledged_at <= clock_timestamp() FROM dq_gate.acknowledgements',
+	format($$ VALUES (%s::bigint, name 'dq_tester', 'it''s "seen"', true) $$, :run), 'says who, when and why');
+SELECT is_empty(format('SELECT FROM dq_gate.unread WHERE run_id = %s', :run), 'the run is not unread any more');
+SELECT ok((SELECT attention FROM dq_gate.runs WHERE run_id = :run), 'but did need attention');
+SELECT raises(format('SELECT dq_gate.acknowledge(%s, ''again'')', :run), '42710', 'acknowledged already.*By dq_tester at .*: it''s "seen"', 'once');
+SELECT max(run_id) AS fine FROM dq_gate.runs WHERE gate = '"S x"."Or""ders"' AND NOT attention AND verdict = 'published' \gset
+SELECT raises(format('SELECT dq_gate.acknowledge(%s, ''x'')', :fine), '55000', 'needs no attention.*"published"', 'nothing to acknowledge');
+SELECT max(run_id) AS fine FROM dq_gate.runs WHERE verdict = 'audited' \gset
+SELECT raises(format('SELECT dq_gate.acknowledge(%s, ''x'')', :fine), '55000', 'needs no attention.*"audited"', 'nor of a dry run');
+BEGIN READ ONLY;
+SELECT throws_ok('SELECT dq_gate.acknowledge(1, ''x'')', '25006', NULL, 'not where nothing is written');
+ROLLBACK;
+BEGIN;
+SELECT max(run_id) AS other FROM dq_gate.unread WHERE gate = '"S x"."Or""ders"' \gset
+SELECT dq_gate.acknowledge(:other, 'no') \g /dev/null
+ROLLBACK;
+SELECT isnt_empty(format('SELECT FROM dq_gate.unread WHERE run_id = %s', :other), 'what is rolled back is unread');
+
+-- who may: those who may run the gate
+CREATE FUNCTION acknowledge_all(target regclass) RETURNS bigint LANGUAGE sql AS $$ SELECT count(dq_gate.acknowledge(run_id, 'all')) FROM dq_gate.unread u WHERE u.target = $1 $$;
+GRANT USAGE ON SCHEMA "S x" TO PUBLIC;
+SELECT format('SELECT dq_gate.acknowledge(%s, ''mine'')', :other) AS call \gset
+SET ROLE dq_outsider;
+SELECT raises(:'call', '42704', 'does not exist', 'who may not read the target learns nothing');
+RESET ROLE;
+GRANT SELECT ON "S x"."Or""ders" TO dq_outsider;
+SET ROLE dq_outsider;
+SELECT isnt_empty(format('SELECT FROM dq_gate.unread WHERE run_id = %s', :other), 'who may read it sees what is unread');
+SELECT raises(:'call', '42501', 'permission denied for gate "S x"."Or""ders".*those who may run it', 'but acknowledges nothing');
+RESET ROLE;
+GRANT SELECT, INSERT, UPDATE ON "S x"."Or""ders" TO dq_outsider;
+SET ROLE dq_outsider;
+SELECT raises(:'call', '42501', 'permission denied', 'to write the target past its gate is not to run it');
+RESET ROLE;
+GRANT ALL ON SCHEMA "S x" TO dq_loader;
+ALTER TABLE "S x"."Or""ders" OWNER TO dq_loader;
+SELECT dq_gate.alter_gate('"S x"."Or""ders"', run_as => 'dq_loader') \g /dev/null
+SET ROLE dq_loader;
+SELECT is(dq_gate.acknowledge(:other, 'as the gate'), :other::bigint, 'the role of the gate may');
+RESET ROLE;
+SELECT is((SELECT acknowledged_by FROM dq_gate.acknowledgements WHERE run_id = :other), 'dq_tester', 'the one who was logged in is named');
+SELECT cmp_ok((SELECT count(*) FROM dq_gate.unread WHERE target = '"S x"."Or""ders"'::regclass), '>', 3::bigint, 'there are more');
+SELECT is(acknowledge_all('"S x"."Or""ders"'), (SELECT count(*) - 2 FROM dq_gate.runs WHERE attention AND gate = '"S x"."Or""ders"'), 'all in one query, by a member of that role');
+SELECT is_empty('SELECT FROM dq_gate.unread WHERE target = ''"S x"."Or""ders"''::regclass', 'none is left');
+
+-- without a gate: the owner, and who could publish
+SELECT max(run_id) AS run FROM dq_gate.unread WHERE gate = 'public.plain' \gset
+SELECT format('SELECT dq_gate.acknowledge(%s, ''mine'')', :run) AS call \gset
+SET ROLE dq_outsider;
+SELECT raises(:'call', '42501', 'permission denied', 'without a gate, a reader may not either');
+RESET ROLE;
+GRANT INSERT, UPDATE ON plain TO dq_outsider;
+BEGIN;
+SET LOCAL ROLE dq_outsider;
+SELECT lives_ok(:'call', 'who could publish may');
+ROLLBACK;
+SELECT lives_ok(:'call', 'and the owner');
+
+-- a target that is dropped
+INSERT INTO plain_staging VALUES (NULL, 1);
+SELECT dq_gate.publish('plain_staging', 'plain') \g /dev/null
+SELECT last_run() AS run \gset
+SELECT format('SELECT dq_gate.acknowledge(%s, ''gone'')', :run) AS call \gset
+DROP TABLE plain;
+SET ROLE dq_outsider;
+SELECT raises(:'call', '42704', 'does not exist', 'of a dropped target nobody else');
+RESET ROLE;
+SELECT is(dq_gate.acknowledge(:run, 'gone'), :run::bigint, 'but the role that the run acted as');
 
 -- it stays quick
 SET enable_seqscan = off;
