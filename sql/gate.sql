@@ -76,3 +76,17 @@ AS 'MODULE_PATHNAME', 'dq_gate_drop_gate'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION dq_gate.drop_gate(pg_catalog.regclass) IS
 	'forget a gate and its declared checks; the tables, the log and the quarantine stay';
+
+CREATE FUNCTION dq_gate.grant_operator(target pg_catalog.regclass, operator pg_catalog.regrole)
+RETURNS pg_catalog.bool
+AS 'MODULE_PATHNAME', 'dq_gate_grant_operator'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dq_gate.grant_operator(pg_catalog.regclass, pg_catalog.regrole) IS
+	'let a role run a gate, on the staging table that the gate names; answers whether it was not granted before';
+
+CREATE FUNCTION dq_gate.revoke_operator(target pg_catalog.regclass, operator pg_catalog.regrole)
+RETURNS pg_catalog.bool
+AS 'MODULE_PATHNAME', 'dq_gate_revoke_operator'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dq_gate.revoke_operator(pg_catalog.regclass, pg_catalog.regrole) IS
+	'take back what grant_operator gave; answers whether there was something to take back';

@@ -281,6 +281,16 @@ CREATE TABLE dq_gate.quarantines (
 );
 COMMENT ON TABLE dq_gate.quarantines IS 'which table keeps the rejected rows of which target';
 
+CREATE TABLE dq_gate.operators (
+	target		pg_catalog.regclass NOT NULL,
+	operator	pg_catalog.regrole NOT NULL,
+	granted_by	pg_catalog.name NOT NULL DEFAULT SESSION_USER,
+	granted_at	pg_catalog.timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
+	PRIMARY KEY (target, operator)
+);
+COMMENT ON TABLE dq_gate.operators IS
+	'roles that may run a gate without being members of its role; written by grant_operator and revoke_operator';
+
 -- what pg_dump must carry: configuration and history alike, but for what is about
 -- temporary tables, which it does not dump, and without which it could not be restored
 SELECT pg_catalog.pg_extension_config_dump('dq_gate.gates',
@@ -299,6 +309,11 @@ SELECT pg_catalog.pg_extension_config_dump('dq_gate.acknowledgements',
 	$$WHERE run_id IN (SELECT r.run_id FROM dq_gate.runs r WHERE r.gate !~ '^pg_temp_')$$);
 SELECT pg_catalog.pg_extension_config_dump('dq_gate.quarantines',
 	$$WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid IN (target, quarantine) AND c.relpersistence = 't')$$);
+-- a role that was dropped would be dumped as a number, and be another role wherever that number is taken
+SELECT pg_catalog.pg_extension_config_dump('dq_gate.operators',
+	$$WHERE operator IN (SELECT r.oid FROM pg_catalog.pg_roles r)
+	AND NOT EXISTS (SELECT FROM dq_gate.gates g JOIN pg_catalog.pg_class c ON c.oid IN (g.target, g.staging)
+	WHERE g.target = operators.target AND c.relpersistence = 't')$$);
 
 CREATE TYPE dq_gate.run_summary AS (
 	run_id		pg_catalog.int8,

@@ -380,21 +380,6 @@ dq_gate_create_gate(PG_FUNCTION_ARGS)
 	PG_RETURN_OID(target);
 }
 
-/* The registered gate of a target, for one who may change it */
-static Gate *
-registered_gate(Oid target)
-{
-	Gate	   *gate = dq_open_gate(target);
-
-	if (!gate->registered)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("no gate is registered for %s", gate->name),
-				 errhint("Register one with SELECT dq_gate.create_gate(%s).",
-						 quote_literal_cstr(gate->name))));
-	return gate;
-}
-
 /*
  * alter_gate(target, and the settings of gate_settings.c) changes a gate: NULL
  * leaves a setting, empty takes it back.
@@ -405,7 +390,7 @@ dq_gate_alter_gate(PG_FUNCTION_ARGS)
 	Oid			target = dq_required_oid(fcinfo, 0, "target");
 
 	connect_here();
-	set_gate(fcinfo, registered_gate(target));
+	set_gate(fcinfo, dq_open_registered_gate(target));
 	SPI_finish();
 	PG_RETURN_OID(target);
 }
@@ -417,7 +402,7 @@ Datum
 dq_gate_drop_gate(PG_FUNCTION_ARGS)
 {
 	connect_here();
-	dq_forget_gate(registered_gate(PG_GETARG_OID(0)));
+	dq_forget_gate(dq_open_registered_gate(PG_GETARG_OID(0)));
 	SPI_finish();
 	PG_RETURN_VOID();
 }

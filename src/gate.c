@@ -28,6 +28,7 @@
 #include "compat.h"
 #include "gate.h"
 #include "gate_settings.h"
+#include "operators.h"
 #include "policy.h"
 #include "spi_util.h"
 
@@ -237,20 +238,78 @@ authorize_table(const Gate *gate, Oid relid, AclMode modes)
 }
 
 /*
- * Whether the caller may run the gate, and the gate's role do what a run
- * does.  Known before anything is locked.
+ * Whether a role may run the gate: one that can act as the gate's role, or was
+ * granted to run it.  Without a gate a run acts as the caller, and anybody may
+ * try.  SPI is connected.
+ */
+bool
+dq_may_run(const Gate *gate, Oid caller)
+{
+	return !gate->registered || dq_can_act_as(caller, gate->run_as) ||
+		dq_is_operator(gate->target, caller);
+}
+
+/* Refuse a caller who may not run the gate */
+void
+dq_authorize_caller(const Gate *gate, Oid caller)
+{
+	char	   *run_as;
+
+	dq_require_role(gate);
+	if (dq_may_run(gate, caller))
+		return;
+	run_as = GetUserNameFromId(gate->run_as, false);
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("permission denied for gate %s", gate->name),
+			 errdetail("It runs as role %s, and role %s is not a member of it, nor an operator of the gate.",
+					   quote_identifier(run_as),
+					   quote_identifier(GetUserNameFromId(caller, false))),
+			 errhint("A member of role %s can let it run the gate with SELECT dq_gate.grant_operator(%s, %s).",
+					 quote_identifier(run_as), quote_literal_cstr(gate->name),
+					 quote_literal_cstr(quote_identifier(GetUserNameFromId(caller, false))))));
+}
+
+/*
+ * An operator runs the gate as it was set up: by naming another staging table
+ * he would read with the rights of the gate's role, and publish what he likes.
+ */
+static void
+authorize_named_staging(const Gate *gate, Oid staging, Oid caller)
+{
+	char	   *run_as;
+
+	if (!gate->registered || staging == gate->staging || dq_can_act_as(caller, gate->run_as))
+		return;
+	run_as = GetUserNameFromId(gate->run_as, false);
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("permission denied for staging table %s of gate %s", dq_relation_sql(staging), gate->name),
+			 errdetail("Role %s is an operator of the gate and not a member of role %s, and so takes batches from the staging table of the gate only%s%s.",
+					   quote_identifier(GetUserNameFromId(caller, false)), quote_identifier(run_as),
+					   OidIsValid(gate->staging) ? ": " : ", which names none",
+					   OidIsValid(gate->staging) ? dq_relation_sql(gate->staging) : ""),
+			 errhint("A member of role %s can name it with SELECT dq_gate.alter_gate(%s, staging => %s).",
+					 quote_identifier(run_as), quote_literal_cstr(gate->name),
+					 quote_literal_cstr(dq_relation_sql(staging)))));
+}
+
+/* Whether the gate's role may read all of a table, and sees all its rows */
+void
+dq_authorize_reading(const Gate *gate, Oid relid)
+{
+	authorize_table(gate, relid, ACL_SELECT);
+}
+
+/*
+ * Whether the caller may run the gate on a staging table, and the gate's role
+ * do what a run does.  Known before anything is locked.
  */
 void
 dq_authorize_run(const Gate *gate, Oid staging, Oid caller, bool dry_run)
 {
-	dq_require_role(gate);
-	if (gate->registered && !dq_can_act_as(caller, gate->run_as))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("permission denied for gate %s", gate->name),
-				 errdetail("It runs as role %s, and role %s is not a member of it.",
-						   quote_identifier(GetUserNameFromId(gate->run_as, false)),
-						   quote_identifier(GetUserNameFromId(caller, false)))));
+	dq_authorize_caller(gate, caller);
+	authorize_named_staging(gate, staging, caller);
 	authorize_table(gate, staging, ACL_SELECT | (dry_run ? ACL_NO_RIGHTS : dq_staging_rights(gate)));
 	if (!dry_run)
 		authorize_table(gate, gate->target, ACL_SELECT | ACL_INSERT |
@@ -437,6 +496,21 @@ dq_open_gate(Oid target)
 	authorize_change(dq_resolve_gate(target));
 	dq_lock_gate(target);
 	return dq_resolve_gate(target);
+}
+
+/* The same of a target that has one */
+Gate *
+dq_open_registered_gate(Oid target)
+{
+	Gate	   *gate = dq_open_gate(target);
+
+	if (!gate->registered)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("no gate is registered for %s", gate->name),
+				 errhint("Register one with SELECT dq_gate.create_gate(%s).",
+						 quote_literal_cstr(gate->name))));
+	return gate;
 }
 
 /* Lock a table with its partitions or children, which can be written alone */

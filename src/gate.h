@@ -15,6 +15,9 @@ extern void dq_require_role(const Gate *gate);
 extern void dq_check_target(Oid target);
 extern Oid	dq_foreign_part(Oid relid);
 extern void dq_check_staging(Oid staging, Oid target);
+extern bool dq_may_run(const Gate *gate, Oid caller);
+extern void dq_authorize_caller(const Gate *gate, Oid caller);
+extern void dq_authorize_reading(const Gate *gate, Oid relid);
 extern void dq_authorize_run(const Gate *gate, Oid staging, Oid caller,
 							 bool dry_run);
 extern void dq_authorize_requeue(const Gate *gate, Oid staging, Oid quarantine);
@@ -23,6 +26,7 @@ extern bool dq_may_read(Oid target, Oid role);
 extern bool dq_may_answer_for(const Gate *gate, Oid role);
 extern void dq_authorize_staging(const Gate *gate, Oid staging);
 extern Gate *dq_open_gate(Oid target);
+extern Gate *dq_open_registered_gate(Oid target);
 extern void dq_require_read_committed(const char *act);
 extern void dq_lock_gate(Oid target);
 extern void dq_lock_table(Oid relid, LOCKMODE mode);

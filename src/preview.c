@@ -253,7 +253,7 @@ dq_preview(Run *run, Oid staging, Oid target, int samples)
 	dq_push_context(&context, "gate %s", dq_relation_sql(target));
 	dq_prepare_run(run, staging, target);
 	/* unlike an audit, it always reads the target */
-	dq_authorize_run(run->gate, target, run->caller, true);
+	dq_authorize_reading(run->gate, target);
 
 	dq_activity_phase(run, RUN_AUDITING);
 	PushActiveSnapshot(GetTransactionSnapshot());
