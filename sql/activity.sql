@@ -85,7 +85,7 @@ SELECT r.pid,
 	a.query
 FROM runs r
 CROSS JOIN LATERAL (
-	SELECT pg_catalog.has_table_privilege(r.target, 'SELECT')
+	SELECT dq_gate.may_see_rows(r.target)
 		OR pg_catalog.pg_has_role('pg_read_all_stats', 'USAGE') AS details
 ) AS s
 LEFT JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) r.target

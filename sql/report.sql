@@ -64,7 +64,7 @@ BEGIN
 	SELECT x.* INTO r FROM dq_gate.runs x WHERE x.run_id = $1;
 	IF NOT FOUND THEN
 		RAISE EXCEPTION 'run % does not exist', $1 USING ERRCODE = 'undefined_object',
-			HINT = 'The runs are in dq_gate.runs, unless they were pruned; each is shown to those who may read its target.';
+			HINT = 'The runs are in dq_gate.runs, unless they were pruned; each is shown to those who may read all rows of its target.';
 	END IF;
 
 	SELECT format('%I.%I', s.nspname, c.relname) INTO gate
@@ -296,9 +296,9 @@ BEGIN
 	IF gate_name IS NULL THEN
 		RAISE EXCEPTION 'table with OID % does not exist', $1::oid USING ERRCODE = 'undefined_table';
 	END IF;
-	IF NOT has_table_privilege($1, 'SELECT') THEN
+	IF NOT dq_gate.may_see_rows($1) THEN
 		RAISE EXCEPTION 'permission denied for table %', gate_name USING ERRCODE = 'insufficient_privilege',
-			HINT = 'The log of a gate is shown to those who may read its target.';
+			HINT = 'The log of a gate is shown to those who may read all rows of its target.';
 	END IF;
 	SELECT x.* INTO g FROM dq_gate.gates x WHERE x.target = $1;
 	SELECT x.* INTO last FROM dq_gate.runs x WHERE x.target = $1 AND x.published ORDER BY x.run_id DESC LIMIT 1;

@@ -2,8 +2,9 @@
  * rights.sql
  *
  * Everybody may call the functions, which check rights on the tables they are
- * given, and may read configuration and log of the gates whose target they
- * may read.  Nobody but the extension writes.
+ * given, and may read the configuration of the gates whose target they may
+ * read, and the log of those of which they may see all rows.  Nobody but the
+ * extension writes.
  */
 
 GRANT USAGE ON SCHEMA dq_gate TO PUBLIC;
@@ -28,30 +29,35 @@ ALTER TABLE dq_gate.rule_sets ENABLE ROW LEVEL SECURITY;
 ALTER TABLE dq_gate.quarantines ENABLE ROW LEVEL SECURITY;
 ALTER TABLE dq_gate.operators ENABLE ROW LEVEL SECURITY;
 
+-- who may run a gate has to know what is set for it
 CREATE POLICY readers_of_target ON dq_gate.gates FOR SELECT
-	USING (pg_catalog.has_table_privilege(target, 'SELECT'));
+	USING (dq_gate.may_read(target)
+		   OR EXISTS (SELECT FROM dq_gate.operators o
+					  WHERE o.target OPERATOR(pg_catalog.=) gates.target
+					  AND pg_catalog.pg_has_role(o.operator, 'USAGE')));
+CREATE POLICY readers_of_target ON dq_gate.operators FOR SELECT
+	USING (dq_gate.may_read(target) OR pg_catalog.pg_has_role(operator, 'USAGE'));
 CREATE POLICY readers_of_target ON dq_gate.checks FOR SELECT
-	USING (pg_catalog.has_table_privilege(target, 'SELECT'));
-CREATE POLICY readers_of_target ON dq_gate.runs FOR SELECT
-	USING (pg_catalog.has_table_privilege(target, 'SELECT'));
-CREATE POLICY readers_of_target ON dq_gate.results FOR SELECT
+	USING (dq_gate.may_read(target));
+CREATE POLICY readers_of_target ON dq_gate.quarantines FOR SELECT
+	USING (dq_gate.may_read(target));
+
+-- all that was found in rows, counts and the texts of errors included
+CREATE POLICY readers_of_rows ON dq_gate.runs FOR SELECT
+	USING (dq_gate.may_see_rows(target));
+CREATE POLICY readers_of_rows ON dq_gate.results FOR SELECT
 	USING (EXISTS (SELECT FROM dq_gate.runs r
 				   WHERE r.run_id OPERATOR(pg_catalog.=) results.run_id
-				   AND pg_catalog.has_table_privilege(r.target, 'SELECT')));
-CREATE POLICY readers_of_target ON dq_gate.profiles FOR SELECT
+				   AND dq_gate.may_see_rows(r.target)));
+CREATE POLICY readers_of_rows ON dq_gate.profiles FOR SELECT
 	USING (EXISTS (SELECT FROM dq_gate.runs r
 				   WHERE r.run_id OPERATOR(pg_catalog.=) profiles.run_id
-				   AND pg_catalog.has_table_privilege(r.target, 'SELECT')));
-CREATE POLICY readers_of_target ON dq_gate.acknowledgements FOR SELECT
+				   AND dq_gate.may_see_rows(r.target)));
+CREATE POLICY readers_of_rows ON dq_gate.acknowledgements FOR SELECT
 	USING (EXISTS (SELECT FROM dq_gate.runs r
 				   WHERE r.run_id OPERATOR(pg_catalog.=) acknowledgements.run_id
-				   AND pg_catalog.has_table_privilege(r.target, 'SELECT')));
-CREATE POLICY readers_of_target ON dq_gate.rule_sets FOR SELECT
+				   AND dq_gate.may_see_rows(r.target)));
+CREATE POLICY readers_of_rows ON dq_gate.rule_sets FOR SELECT
 	USING (EXISTS (SELECT FROM dq_gate.runs r
 				   WHERE r.rules_hash OPERATOR(pg_catalog.=) rule_sets.rules_hash
-				   AND pg_catalog.has_table_privilege(r.target, 'SELECT')));
-CREATE POLICY readers_of_target ON dq_gate.quarantines FOR SELECT
-	USING (pg_catalog.has_table_privilege(target, 'SELECT'));
--- an operator may know of himself
-CREATE POLICY readers_of_target ON dq_gate.operators FOR SELECT
-	USING (pg_catalog.has_table_privilege(target, 'SELECT') OR pg_catalog.pg_has_role(operator, 'USAGE'));
+				   AND dq_gate.may_see_rows(r.target)));

@@ -16,6 +16,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
+#include "access.h"
 #include "compat.h"
 #include "gate.h"
 #include "read_arguments.h"
@@ -90,7 +91,7 @@ authorize(const LoggedRun *run, bool found)
 
 	if (found && may_acknowledge(run, caller))
 		return;
-	if (found && OidIsValid(run->target) && dq_may_read(run->target, caller))
+	if (found && OidIsValid(run->target) && dq_may_see_rows(run->target, caller))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied for gate %s", run->gate),

@@ -105,14 +105,14 @@ announce(const Run *run)
 		ereport(dq_needs_warning(run) ? WARNING : NOTICE,
 				(errmsg("gate %s: batch \"%s\" %s: %s", run->gate->name, run->batch_id,
 						outcome(run), join(run->failed, ", ")),
-				 errdetail("%s", join(run->failures, "\n"))));
+				 errdetail("%s", join(dq_told_failures(run), "\n"))));
 		return;
 	}
 	ereport(dq_needs_warning(run) ? WARNING : NOTICE,
 			(errmsg("gate %s: batch \"%s\" %s (run " INT64_FORMAT "): %s",
 					run->gate->name, run->batch_id, outcome(run), run->run_id,
 					join(run->failed, ", ")),
-			 errdetail("%s", join(run->failures, "\n")),
+			 errdetail("%s", join(dq_told_failures(run), "\n")),
 			 run->results == NIL && run->repeats == 0 ? 0 :
 			 errhint("See SELECT * FROM dq_gate.results_of(" INT64_FORMAT ");",
 					 run->repeats ? run->repeats : run->run_id)));
@@ -176,7 +176,7 @@ run_summary(FunctionCallInfo fcinfo, const Run *run)
 	dq_set_count(&values[11], &nulls[11], run->quarantined);
 	dq_set_count(&values[12], &nulls[12], run->dropped);
 	values[13] = Int32GetDatum(run->checks_failed);
-	values[14] = dq_text_array(run->failures);
+	values[14] = dq_text_array(dq_told_failures(run));
 	values[15] = DirectFunctionCall2(timestamp_mi, TimestampTzGetDatum(run->finished_at),
 									 TimestampTzGetDatum(run->started_at));
 	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
@@ -255,7 +255,7 @@ dq_gate_publish_or_fail(PG_FUNCTION_ARGS)
 				(errcode(run->verdict == DQ_VERDICT_REJECTED ?
 						 ERRCODE_DQ_BATCH_REJECTED : ERRCODE_DQ_PUBLISH_FAILED),
 				 errmsg("gate %s: batch \"%s\" %s: %s", run->gate->name, run->batch_id,
-						outcome(run), join(run->failures, "; ")),
+						outcome(run), join(dq_told_failures(run), "; ")),
 				 run->quarantined > 0 ?
 				 errdetail("run_id " INT64_FORMAT ", the batch is kept in %s, " INT64_FORMAT " row%s",
 						   run->run_id, run->quarantine, run->quarantined,

@@ -25,13 +25,15 @@
 #include "row_values.h"
 #include "spi_util.h"
 
-/* The gate of the target, for a caller who may have it read the whole table */
+/* The gate of the target, for a caller who may run it and be shown the whole table */
 static Gate *
 open_gate(Oid target, Oid caller)
 {
 	Gate	   *gate = dq_resolve_gate(target);
 
-	dq_authorize_run(gate, target, caller, true);
+	dq_authorize_caller(gate, caller);
+	dq_authorize_reading(gate, target);
+	dq_authorize_values(gate, caller);
 	return gate;
 }
 

@@ -250,6 +250,8 @@ calibrate_gate(Calibration *calibration, Oid target, bool apply)
 	dq_check_target(target);
 	calibration->gate = apply ? dq_open_gate(target) : dq_resolve_gate(target);
 	dq_authorize_look(calibration->gate);
+	/* what it proposes is what was measured */
+	dq_authorize_values(calibration->gate, GetUserId());
 	dq_push_context(&context, "calibrating gate %s", calibration->gate->name);
 	definition = dq_read_definition(dq_gate_document(calibration->gate, CALIBRATED_SQL));
 	foreach(lc, definition->checks)

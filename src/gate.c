@@ -24,6 +24,7 @@
 #include "utils/rls.h"
 #include "utils/syscache.h"
 
+#include "access.h"
 #include "after_publish.h"
 #include "compat.h"
 #include "gate.h"
@@ -328,13 +329,6 @@ dq_authorize_requeue(const Gate *gate, Oid staging, Oid quarantine)
 	authorize_table(gate, quarantine, ACL_SELECT);
 }
 
-/* Whether a role may read a target, and so its log */
-bool
-dq_may_read(Oid target, Oid role)
-{
-	return pg_class_aclcheck(target, role, ACL_SELECT) == ACLCHECK_OK;
-}
-
 /*
  * Whether a role may answer for what the gate does, acknowledge its runs and
  * mute it: one that may run it.  Where no gate is registered, which anybody may
@@ -344,7 +338,7 @@ bool
 dq_may_answer_for(const Gate *gate, Oid role)
 {
 	if (gate->registered && role_exists(gate))
-		return dq_can_act_as(role, gate->run_as);
+		return dq_may_run(gate, role);
 	return dq_owns_relation(gate->target, role) ||
 		(!gate->registered && has_right(gate->target, role, ACL_SELECT) &&
 		 has_right(gate->target, role, ACL_INSERT) && has_right(gate->target, role, ACL_UPDATE));
@@ -459,25 +453,36 @@ authorize_change(const Gate *gate)
 
 /*
  * Whether the current user may look at the rules of the gate: one who may
- * read the target, change the gate or run it.
+ * read the target or change the gate.
  */
 void
 dq_authorize_look(const Gate *gate)
 {
 	dq_require_role(gate);
-	if (!has_right(gate->target, GetUserId(), ACL_SELECT) &&
+	if (!dq_may_read(gate->target, GetUserId()) &&
 		!dq_owns_relation(gate->target, GetUserId()) && !may_change(gate))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied for gate %s", gate->name),
-				 errdetail("Its checks are shown to those who may read its target, change it or run it.")));
+				 errdetail("Its checks are shown to those who may read its target, or change it.")));
+}
+
+/* Whether a role may be shown what is in the rows of the target */
+void
+dq_authorize_values(const Gate *gate, Oid caller)
+{
+	if (!dq_shows_rows(gate, gate->target, caller))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied for table %s", gate->name),
+				 errdetail("What was found in its rows is shown to those who may read all of them.")));
 }
 
 /* Whether the current user may have a staging table of the gate looked at */
 void
 dq_authorize_staging(const Gate *gate, Oid staging)
 {
-	if (staging != gate->staging && !has_right(staging, GetUserId(), ACL_SELECT))
+	if (staging != gate->staging && !dq_may_read(staging, GetUserId()))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied for table %s", dq_relation_sql(staging))));

@@ -22,8 +22,8 @@ extern void dq_authorize_run(const Gate *gate, Oid staging, Oid caller,
 							 bool dry_run);
 extern void dq_authorize_requeue(const Gate *gate, Oid staging, Oid quarantine);
 extern void dq_authorize_look(const Gate *gate);
-extern bool dq_may_read(Oid target, Oid role);
 extern bool dq_may_answer_for(const Gate *gate, Oid role);
+extern void dq_authorize_values(const Gate *gate, Oid caller);
 extern void dq_authorize_staging(const Gate *gate, Oid staging);
 extern Gate *dq_open_gate(Oid target);
 extern Gate *dq_open_registered_gate(Oid target);

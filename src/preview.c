@@ -13,6 +13,7 @@
 #include "utils/jsonb.h"
 #include "utils/snapmgr.h"
 
+#include "access.h"
 #include "activity.h"
 #include "audit.h"
 #include "changes.h"
@@ -190,10 +191,21 @@ count_deleted(const ColumnMap *map, const Outcome *outcome, int samples)
 	return row;
 }
 
-/* What the audited run would do, as rows to be shown */
-static List *
-foresee(Run *run, int samples)
+/* What foresee works on */
+typedef struct Foresight
 {
+	Run		   *run;
+	int			samples;
+	List	   *rows;			/* of PreviewRow * */
+} Foresight;
+
+/* What the audited run would do, as rows to be shown */
+static void
+foresee(void *arg)
+{
+	Foresight  *foresight = arg;
+	Run		   *run = foresight->run;
+	int			samples = foresight->samples;
 	const ColumnMap *map = run->map;
 	Outcome    *outcome = dq_outcome(map, dq_moved_sql(run, DQ_QUARANTINE), dq_moved_sql(run, DQ_DROP));
 	List	   *rows;
@@ -202,7 +214,7 @@ foresee(Run *run, int samples)
 	Identity	saved;
 
 	/* a value is shown to nobody where the gate keeps none */
-	if (!run->gate->samples)
+	if (!run->gate->samples || run->veiled)
 		samples = 0;
 	dq_assume(&saved, run->gate->run_as, PHASE_AUDIT);
 	dq_pin_batch(run);
@@ -217,7 +229,7 @@ foresee(Run *run, int samples)
 		if (((PreviewRow *) lfirst(lc))->row_count > 0)
 			rows = lappend(rows, lfirst(lc));
 	}
-	return rows;
+	foresight->rows = rows;
 }
 
 /* Whether no row is left to be published, which rejects the batch */
@@ -245,8 +257,8 @@ is_emptied(const Run *run, List *rows)
 List *
 dq_preview(Run *run, Oid staging, Oid target, int samples)
 {
+	Foresight	foresight = {run, samples, NIL};
 	DqErrorContext context;
-	List	   *rows;
 
 	run->dry_run = true;
 	dq_check_target(target);
@@ -259,11 +271,11 @@ dq_preview(Run *run, Oid staging, Oid target, int samples)
 	PushActiveSnapshot(GetTransactionSnapshot());
 	dq_audit(run);
 	dq_judge_run(run);
-	rows = foresee(run, samples);
+	dq_run_veiled(run->veiled, foresee, &foresight, run->gate, run->caller);
 	PopActiveSnapshot();
 	dq_activity_end(run);
-	if (dq_moves_rows(run) && is_emptied(run, rows))
+	if (dq_moves_rows(run) && is_emptied(run, foresight.rows))
 		dq_reject_emptied(run);
 	dq_pop_context(&context);
-	return rows;
+	return foresight.rows;
 }

@@ -24,6 +24,7 @@
 #include "utils/lsyscache.h"
 #include "utils/varlena.h"
 
+#include "access.h"
 #include "columns.h"
 #include "deferred.h"
 #include "error_context.h"
@@ -50,6 +51,7 @@ typedef struct Requeue
 	int64		run_id;
 	bool		dry_run;
 	Oid			caller;
+	bool		veiled;			/* who may not see the rows */
 
 	/* what the log has of the run */
 	Oid			target;
@@ -180,6 +182,8 @@ open_gate(Requeue *requeue, Oid named)
 	requeue->staging = choose_staging(requeue, named);
 	dq_check_staging(requeue->staging, requeue->target);
 	dq_authorize_run(requeue->gate, requeue->staging, requeue->caller, false);
+	requeue->veiled = !dq_shows_rows(requeue->gate, requeue->staging, requeue->caller) ||
+		!dq_shows_rows(requeue->gate, requeue->target, requeue->caller);
 	requeue->quarantine_relid = dq_quarantine_of(requeue->target);
 	check_run(requeue);
 	dq_authorize_requeue(requeue->gate, requeue->staging, requeue->quarantine_relid);
@@ -525,7 +529,7 @@ check_not_staged(const Requeue *requeue)
 											   same.keys.data, SHOWN_KEY, same.values.data, rows,
 											   same.values.data, requeue->map->staging_sql, same.pairs.data), &key);
 		if (count > 0)
-			refuse_staged(requeue, count, requeue->gate->samples ?
+			refuse_staged(requeue, count, requeue->gate->samples && !requeue->veiled ?
 						  psprintf("by the key %s, for example %s", names, key) :
 						  psprintf("by the key %s", names));
 	}
@@ -615,6 +619,16 @@ check_count(const Requeue *requeue, int64 rows, const char *table, const char *w
 }
 
 static void
+move_rows(void *arg)
+{
+	Requeue    *requeue = arg;
+
+	check_count(requeue, insert_rows(requeue), requeue->map->staging_sql, "staged");
+	check_count(requeue, dq_mark_requeued(requeue->quarantine, requeue->run_id, requeue->caller),
+				requeue->quarantine->sql, "marked as requeued");
+}
+
+static void
 requeue_rows(Requeue *requeue, Oid named)
 {
 	DqErrorContext gate_context;
@@ -634,11 +648,7 @@ requeue_rows(Requeue *requeue, Oid named)
 	match_columns(requeue);
 	check_rows(requeue);
 	if (!requeue->dry_run)
-	{
-		check_count(requeue, insert_rows(requeue), requeue->map->staging_sql, "staged");
-		check_count(requeue, dq_mark_requeued(requeue->quarantine, requeue->run_id, requeue->caller),
-					requeue->quarantine->sql, "marked as requeued");
-	}
+		dq_run_veiled(requeue->veiled, move_rows, requeue, requeue->gate, requeue->caller);
 	dq_pop_context(&run_context);
 	dq_pop_context(&gate_context);
 }

@@ -18,6 +18,7 @@
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
+#include "access.h"
 #include "activity.h"
 #include "after_publish.h"
 #include "audit.h"
@@ -51,6 +52,8 @@ open_gate(Run *run, Oid staging, Oid target)
 	run->gate = dq_resolve_gate(target);
 	dq_check_staging(staging, target);
 	dq_authorize_run(run->gate, staging, run->caller, run->dry_run);
+	run->veiled = !dq_shows_rows(run->gate, staging, run->caller) ||
+		!dq_shows_rows(run->gate, target, run->caller);
 }
 
 /*
@@ -209,8 +212,9 @@ publish(Run *run, Snapshot snapshot)
 
 /* Audit with one snapshot, then publish or quarantine with what it showed */
 static void
-audit_and_publish(Run *run)
+audit_and_publish(void *arg)
 {
+	Run		   *run = arg;
 	Snapshot	snapshot;
 
 	CommandCounterIncrement();
@@ -306,6 +310,14 @@ is_due(Run *run)
 	return missed_by == 0;
 }
 
+static void
+ask_readiness(void *arg)
+{
+	PushActiveSnapshot(GetTransactionSnapshot());
+	dq_audit_readiness(arg);
+	PopActiveSnapshot();
+}
+
 /*
  * Whether the source is ready to be read, by the checks that say so.  They are
  * asked before staging is locked, so that nobody who loads it waits for one
@@ -318,9 +330,7 @@ is_ready(Run *run)
 	if (run->plan == NULL)
 		return true;
 	dq_activity_phase(run, RUN_AUDITING);
-	PushActiveSnapshot(GetTransactionSnapshot());
-	dq_audit_readiness(run);
-	PopActiveSnapshot();
+	dq_run_veiled(run->veiled, ask_readiness, run, run->gate, run->caller);
 	dq_judge_run(run);
 	if (!run->passed)
 		dq_leave_uncounted(run);
@@ -350,7 +360,7 @@ dq_run(Run *run, Oid staging, Oid target)
 	run->run_id = dq_next_run_id();
 	dq_activity_run_id(run);
 	if (!settled)
-		audit_and_publish(run);
+		dq_run_veiled(run->veiled, audit_and_publish, run, run->gate, run->caller);
 	run->schema_changes = dq_schema_changes(run);
 	run->finished_at = GetCurrentTimestamp();
 	dq_activity_phase(run, RUN_LOGGING);

@@ -401,6 +401,7 @@ typedef struct Run
 	char	   *error_sqlstate;
 	char	   *quarantine;		/* qualified name, where rows went there */
 	Oid			caller;
+	bool		veiled;			/* who may not see the rows that it works on */
 	struct Activity *activity;	/* what others see of it, see activity.h */
 	TimestampTz started_at;
 	TimestampTz audited_at;

@@ -66,6 +66,13 @@ is_overdue(const CheckResult *result)
 	return result->check->action == DQ_SKIP && result->action == DQ_BLOCK;
 }
 
+/* The action behind a failure, unless it is the usual one */
+static const char *
+action_suffix(const CheckResult *result)
+{
+	return result->action == DQ_BLOCK ? "" : psprintf(" (%s)", dq_action_name(result->action));
+}
+
 /*
  * Decide from the results whether the audit passed, and list what failed.
  */
@@ -91,8 +98,7 @@ dq_judge_run(Run *run)
 		run->failed = lappend(run->failed, result->check->name);
 		run->failures = lappend(run->failures,
 								psprintf("%s: %s%s", result->check->name, result->failure,
-										 result->action == DQ_BLOCK ? "" :
-										 psprintf(" (%s)", dq_action_name(result->action))));
+										 action_suffix(result)));
 		if (blocks(result) || skips(result))
 			run->clean = false;
 		/* a gate that is being calibrated keeps out only what cannot be published, or not twice */
@@ -108,6 +114,50 @@ dq_judge_run(Run *run)
 		run->passed ? DQ_VERDICT_PUBLISHED : DQ_VERDICT_REJECTED;
 	if (run->dry_run)
 		run->verdict = DQ_VERDICT_AUDITED;
+}
+
+/* The check of that name that could not be evaluated, NULL if there is none */
+static const CheckResult *
+find_broken(const Run *run, const char *name)
+{
+	ListCell   *lc;
+
+	foreach(lc, run->results)
+	{
+		CheckResult *result = lfirst(lc);
+
+		if (result->status == DQ_ERROR && strcmp(result->check->name, name) == 0)
+			return result;
+	}
+	return NULL;
+}
+
+/*
+ * The failures as the caller is told them: one who may not see the rows learns
+ * what failed, and not the text of an error, which may hold a value.
+ */
+List *
+dq_told_failures(const Run *run)
+{
+	List	   *told = NIL;
+	ListCell   *name;
+	ListCell   *failure;
+
+	if (!run->veiled)
+		return run->failures;
+	forboth(name, run->failed, failure, run->failures)
+	{
+		const CheckResult *broken = find_broken(run, lfirst(name));
+
+		if (broken)
+			told = lappend(told, psprintf("%s: could not be evaluated%s", broken->check->name,
+										  action_suffix(broken)));
+		else if (run->error && strcmp(lfirst(name), "publish") == 0)
+			told = lappend(told, psprintf("publish: SQLSTATE %s", run->error_sqlstate));
+		else
+			told = lappend(told, lfirst(failure));
+	}
+	return told;
 }
 
 /*

@@ -7,6 +7,7 @@
 
 #include "types.h"
 
+extern List *dq_told_failures(const Run *run);
 extern void dq_judge_run(Run *run);
 extern bool dq_moves_rows(const Run *run);
 extern void dq_leave_uncounted(Run *run);
