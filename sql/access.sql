@@ -19,9 +19,9 @@ LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dq_gate.may_see_rows(pg_catalog.regclass) IS
 	'whether the current user may read the table, and row-level security hides none of its rows';
 
-CREATE FUNCTION dq_gate.may_run(target pg_catalog.regclass)
+CREATE FUNCTION dq_gate.may_run(target pg_catalog.regclass, staging pg_catalog.regclass DEFAULT NULL)
 RETURNS pg_catalog.bool
 AS 'MODULE_PATHNAME', 'dq_gate_may_run'
-LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION dq_gate.may_run(pg_catalog.regclass) IS
-	'whether the current user may run the gate of the table: as one who can act as its role, or as an operator';
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dq_gate.may_run(pg_catalog.regclass, pg_catalog.regclass) IS
+	'whether the current user may run the gate of the table: as one who can act as its role, or as an operator on the staging table of the gate';

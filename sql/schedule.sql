@@ -130,14 +130,11 @@ BEGIN
 			MESSAGE = pg_catalog.format('gate %s: role "%s" cannot log in, and so cannot have a job', gate_name, CURRENT_USER),
 			HINT = 'Schedule as a role with LOGIN that may run the gate.';
 	END IF;
-	-- from 16 on, membership comes in parts
-	IF NOT pg_catalog.pg_has_role(gate_run_as,
-			CASE WHEN pg_catalog.current_setting('server_version_num')::pg_catalog.int4 OPERATOR(pg_catalog.>=) 160000
-				 THEN 'SET' ELSE 'MEMBER' END) THEN
+	IF NOT dq_gate.may_run(target, gate_staging) THEN
 		RAISE EXCEPTION USING
 			ERRCODE = 'insufficient_privilege',
 			MESSAGE = pg_catalog.format('gate %s: must be able to SET ROLE "%s"', gate_name, pg_catalog.pg_get_userbyid(gate_run_as)),
-			HINT = pg_catalog.format('The job would run as "%s".', CURRENT_USER);
+			HINT = pg_catalog.format('The job would run as "%s", which has to be a member of that role, or an operator of the gate on its own staging table.', CURRENT_USER);
 	END IF;
 
 	-- due with every minute that begins, or every so many seconds; a tick that finds another one at work is skipped

@@ -20,6 +20,7 @@
 #include "access.h"
 #include "compat.h"
 #include "gate.h"
+#include "read_arguments.h"
 #include "spi_util.h"
 
 /*
@@ -130,17 +131,23 @@ dq_gate_may_see_rows(PG_FUNCTION_ARGS)
 }
 
 /*
- * may_run(target), of the current user
+ * may_run(target, staging), of the current user; without staging on that of
+ * the gate.
  */
 Datum
 dq_gate_may_run(PG_FUNCTION_ARGS)
 {
-	Oid			target = PG_GETARG_OID(0);
+	Oid			target = dq_required_oid(fcinfo, 0, "target");
+	Oid			caller = GetUserId();
+	Gate	   *gate;
 	bool		may;
 
+	dq_check_nargs(fcinfo, 2);
 	SPI_connect();
 	dq_check_target(target);
-	may = dq_may_run(dq_resolve_gate(target), GetUserId());
+	gate = dq_resolve_gate(target);
+	may = dq_may_run(gate, caller) &&
+		(PG_ARGISNULL(1) || dq_may_name_staging(gate, PG_GETARG_OID(1), caller));
 	SPI_finish();
 	PG_RETURN_BOOL(may);
 }

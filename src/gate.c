@@ -275,12 +275,18 @@ dq_authorize_caller(const Gate *gate, Oid caller)
  * An operator runs the gate as it was set up: by naming another staging table
  * he would read with the rights of the gate's role, and publish what he likes.
  */
+bool
+dq_may_name_staging(const Gate *gate, Oid staging, Oid caller)
+{
+	return !gate->registered || staging == gate->staging || dq_can_act_as(caller, gate->run_as);
+}
+
 static void
 authorize_named_staging(const Gate *gate, Oid staging, Oid caller)
 {
 	char	   *run_as;
 
-	if (!gate->registered || staging == gate->staging || dq_can_act_as(caller, gate->run_as))
+	if (dq_may_name_staging(gate, staging, caller))
 		return;
 	run_as = GetUserNameFromId(gate->run_as, false);
 	ereport(ERROR,
