@@ -190,6 +190,40 @@ choose_name(Oid target, Oid namespace)
 							  "rejected", namespace, false);
 }
 
+static char *
+grantee_sql(Oid role)
+{
+	return OidIsValid(role) ? unconstify(char *, quote_identifier(GetUserNameFromId(role, false))) : "PUBLIC";
+}
+
+/*
+ * Take a new table from everybody but its owner: whatever default privileges
+ * say of tables, rejected rows are not what they were meant for.
+ */
+static void
+close_to_others(Oid relid)
+{
+	Oid			types[1] = {OIDOID};
+	Datum		values[1] = {ObjectIdGetDatum(relid)};
+	List	   *grantees = NIL;
+	ListCell   *lc;
+	uint64		count;
+
+	count = dq_execute("SELECT DISTINCT a.grantee FROM pg_catalog.pg_class c,"
+					   " pg_catalog.aclexplode(c.relacl) AS a"
+					   " WHERE c.oid = $1 AND a.grantee <> c.relowner", 1, types, values, NULL, false);
+	for (uint64 i = 0; i < count; i++)
+	{
+		bool		isnull;
+
+		grantees = lappend_oid(grantees, DatumGetObjectId(dq_result_datum(i, 1, &isnull)));
+	}
+	dq_free_result();
+	foreach(lc, grantees)
+		dq_execute(psprintf("REVOKE ALL ON %s FROM %s CASCADE", dq_relation_sql(relid),
+							grantee_sql(lfirst_oid(lc))), 0, NULL, NULL, NULL, false);
+}
+
 static Oid
 create_quarantine(const Run *run, List *columns)
 {
@@ -226,7 +260,7 @@ create_quarantine(const Run *run, List *columns)
 	dq_execute(psprintf("COMMENT ON TABLE %s IS %s", name,
 						dq_literal(psprintf("rows that did not get into %s", run->map->target_sql))),
 			   0, NULL, NULL, NULL, false);
-	dq_execute(psprintf("REVOKE ALL ON %s FROM PUBLIC", name), 0, NULL, NULL, NULL, false);
+	close_to_others(get_relname_relid(relname, namespace));
 	dq_execute(psprintf("ALTER TABLE %s OWNER TO %s", name,
 						quote_identifier(GetUserNameFromId(owner, false))),
 			   0, NULL, NULL, NULL, false);
@@ -581,9 +615,12 @@ dq_in_quarantine_sql(const Run *run, const Quarantine *quarantine)
 					values.data, staged.data, quarantine->sql, run->run_id, -run->run_id, match.data);
 }
 
-/* The quarantine of a target, if there is one, goes to another role */
+/*
+ * The quarantine of a target, if there is one, goes from one role of the gate
+ * to another.
+ */
 void
-dq_pass_quarantine_on(Oid target, Oid role)
+dq_pass_quarantine_on(Oid target, Oid old_role, Oid role)
 {
 	Identity	saved;
 	Oid			relid;
@@ -594,6 +631,10 @@ dq_pass_quarantine_on(Oid target, Oid role)
 		dq_execute(psprintf("ALTER TABLE %s OWNER TO %s", dq_relation_sql(relid),
 							quote_identifier(GetUserNameFromId(role, false))),
 				   0, NULL, NULL, NULL, false);
+	/* what it wrote while the table was somebody else's, see grant_to_role */
+	if (OidIsValid(relid) && old_role != role && SearchSysCacheExists1(AUTHOID, ObjectIdGetDatum(old_role)))
+		dq_execute(psprintf("REVOKE ALL ON %s FROM %s CASCADE", dq_relation_sql(relid),
+							grantee_sql(old_role)), 0, NULL, NULL, NULL, false);
 	dq_resume(&saved);
 }
 

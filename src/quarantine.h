@@ -38,7 +38,7 @@ extern void dq_keep_dropped(const Run *run, const Quarantine *quarantine);
 extern int64 dq_quarantine_batch(Run *run, const Quarantine *quarantine,
 								 Snapshot snapshot);
 extern char *dq_in_quarantine_sql(const Run *run, const Quarantine *quarantine);
-extern void dq_pass_quarantine_on(Oid target, Oid role);
+extern void dq_pass_quarantine_on(Oid target, Oid old_role, Oid role);
 extern Oid	dq_quarantine_of(Oid target);
 extern Quarantine *dq_read_quarantine(Oid relid, const ColumnMap *map);
 extern List *dq_stray_columns(const Quarantine *quarantine);
