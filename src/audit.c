@@ -86,6 +86,7 @@ set_error(CheckResult *result, const char *error)
 	result->status = DQ_ERROR;
 	result->message = psprintf("could not be evaluated: %s", error);
 	result->failure = result->message;
+	result->discreet = "could not be evaluated";
 }
 
 /* A step that must not write */
@@ -498,6 +499,8 @@ judge_batch(CheckResult *result)
 		}
 	}
 	result->failure = result->message;
+	/* of one row the sum is its value */
+	result->discreet = "failed";
 	if (failed && result->values && !check->no_samples)
 		result->message = psprintf("%s, %s", result->message, result->values);
 }

@@ -342,6 +342,8 @@ typedef struct CheckResult
 	char	   *sample;			/* jsonb as text */
 	char	   *message;
 	char	   *failure;		/* for the list of failures: no row values */
+	char	   *discreet;		/* the same without what it may have made of
+								 * them, NULL where that is the same */
 } CheckResult;
 
 /* What earlier batches of the gate measured, the latest first */

@@ -116,9 +116,9 @@ dq_judge_run(Run *run)
 		run->verdict = DQ_VERDICT_AUDITED;
 }
 
-/* The check of that name that could not be evaluated, NULL if there is none */
+/* The result of the check of that name, NULL if there is none */
 static const CheckResult *
-find_broken(const Run *run, const char *name)
+find_result(const Run *run, const char *name)
 {
 	ListCell   *lc;
 
@@ -126,7 +126,7 @@ find_broken(const Run *run, const char *name)
 	{
 		CheckResult *result = lfirst(lc);
 
-		if (result->status == DQ_ERROR && strcmp(result->check->name, name) == 0)
+		if (strcmp(result->check->name, name) == 0)
 			return result;
 	}
 	return NULL;
@@ -134,7 +134,8 @@ find_broken(const Run *run, const char *name)
 
 /*
  * The failures as the caller is told them: one who may not see the rows learns
- * what failed, and not the text of an error, which may hold a value.
+ * what failed and in how many of them, and neither the text of an error nor
+ * what was computed from their values.
  */
 List *
 dq_told_failures(const Run *run)
@@ -147,11 +148,11 @@ dq_told_failures(const Run *run)
 		return run->failures;
 	forboth(name, run->failed, failure, run->failures)
 	{
-		const CheckResult *broken = find_broken(run, lfirst(name));
+		const CheckResult *result = find_result(run, lfirst(name));
 
-		if (broken)
-			told = lappend(told, psprintf("%s: could not be evaluated%s", broken->check->name,
-										  action_suffix(broken)));
+		if (result && result->discreet)
+			told = lappend(told, psprintf("%s: %s%s", result->check->name, result->discreet,
+										  action_suffix(result)));
 		else if (run->error && strcmp(lfirst(name), "publish") == 0)
 			told = lappend(told, psprintf("publish: SQLSTATE %s", run->error_sqlstate));
 		else

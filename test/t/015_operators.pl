@@ -148,13 +148,14 @@ must('etl', "SELECT dq_gate.alter_gate('mart.sale', after_publish => 'keep', on_
 # === no value of a row comes out of any door, be it by an error
 
 must('etl', q{
-	CREATE TABLE mart.safe (id text PRIMARY KEY, n int, code text UNIQUE, at date);
-	CREATE TABLE mart.safe_staging (id text, n text, code text, at text);
+	CREATE TABLE mart.safe (id text PRIMARY KEY, n int, code text UNIQUE, at date, amount int);
+	CREATE TABLE mart.safe_staging (id text, n text, code text, at text, amount int DEFAULT 42425);
 	INSERT INTO mart.safe VALUES ('SECRET-0', 0, 'SECRET-c0', '2026-01-01');
 	SELECT dq_gate.create_gate('mart.safe', 'mart.safe_staging', profile => true);
 	SELECT dq_gate.expect_volume('mart.safe', action => 'declare');
 	SELECT dq_gate.expect_accepted_values('mart.safe', 'code', '{x,y}', name => 'known', action => 'quarantine');
 	SELECT dq_gate.expect_pattern('mart.safe', 'id', '^[A-Z]', action => 'warn');
+	SELECT dq_gate.expect_aggregate('mart.safe', 'largest', 'max(length(code)) + 424242', max => 1, action => 'warn');
 	SELECT dq_gate.expect_sql('mart.safe', 'broken', 'code::int > 0', action => 'warn');
 	SELECT dq_gate.grant_operator('mart.safe', 'op');
 	INSERT INTO mart.safe_staging VALUES ('SECRET-1', 'SECRET-n1', 'SECRET-c1', 'SECRET-d'), ('SECRET-2', '2', 'x', NULL), ('secret-SECRET', '3', 'SECRET-c0', NULL);
@@ -164,7 +165,7 @@ must('etl', q{
 	END $$;
 });
 my $safe = "'mart.safe_staging', 'mart.safe'";
-my @doors = ("SELECT * FROM dq_gate.publish($safe)", "SELECT * FROM dq_gate.audit($safe)", "CALL dq_gate.publish_or_fail($safe)",
+my @doors = ("SELECT * FROM dq_gate.publish($safe, totals => '{\"amount\": 1}')", "SELECT * FROM dq_gate.publish($safe)", "SELECT * FROM dq_gate.audit($safe)", "CALL dq_gate.publish_or_fail($safe)",
 	"SELECT * FROM dq_gate.preview($safe, samples => 20)", 'SELECT * FROM dq_gate.requeue(%d)', 'SELECT * FROM dq_gate.requeue(%d, dry_run => true)',
 	"SELECT * FROM dq_gate.audit_table('mart.safe')", "SELECT * FROM dq_gate.checks_of('mart.safe')", 'SELECT * FROM dq_gate.results_of(%d)',
 	'SELECT * FROM dq_gate.rules_of(%d)', 'SELECT * FROM dq_gate.explain_run(%d)', "SELECT * FROM dq_gate.report('mart.safe')",
@@ -174,6 +175,8 @@ my @doors = ("SELECT * FROM dq_gate.publish($safe)", "SELECT * FROM dq_gate.audi
 			q{SELECT relname FROM pg_class WHERE relnamespace = 'dq_gate'::regnamespace AND relkind IN ('r', 'v') ORDER BY 1})),
 	'SELECT * FROM dq_quarantine.safe', 'SELECT * FROM mart.safe_staging', 'SELECT * FROM mart.safe');
 my %told;
+# what is in the tables, and what some rows add up to
+my $value = qr/SECRET|I tell you|42425|84850|127275/;
 
 sub go_through
 {
@@ -185,8 +188,8 @@ sub go_through
 		foreach my $user ('op', 'etl')
 		{
 			($status, $out, $err) = psql_c($node, $sql, user => $user);
-			unlike("$out$err", qr/SECRET|I tell you/, "$name: $sql") if $user eq 'op';
-			$told{$door}++ if $user eq 'etl' && "$out$err" =~ /SECRET/;
+			unlike("$out$err", $value, "$name: $sql") if $user eq 'op';
+			$told{$door}++ if $user eq 'etl' && "$out$err" =~ $value;
 			# a run of the other one, for the doors that look at one
 			$run = $node->safe_psql('postgres', q{SELECT max(run_id) FROM dq_gate.runs WHERE gate = 'mart.safe'});
 		}
