@@ -64,13 +64,17 @@ BEGIN
 	EXECUTE 'CREATE FUNCTION SCHEMA.step(int8) RETURNS int8 LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING ''evil: count(*)''; RETURN 1; END $$';
 	EXECUTE 'CREATE AGGREGATE SCHEMA.count(*) (SFUNC = SCHEMA.step, STYPE = int8)';
 	FOR o IN
-		SELECT relnamespace::regnamespace AS nsp, relname AS name FROM pg_class
+		SELECT relnamespace::regnamespace AS nsp, relname AS name,
+			(SELECT string_agg(CASE WHEN atttypid IN ('anyarray'::regtype, 'pg_statistic[]'::regtype) THEN format('NULL::text AS %I', attname) ELSE quote_ident(attname) END, ', ' ORDER BY attnum)
+			 FROM pg_attribute WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped) AS columns
+		FROM pg_class c
 		WHERE relnamespace IN ('pg_catalog'::regnamespace, 'dq_gate'::regnamespace) AND relkind IN ('r', 'v')
 		UNION ALL
-		SELECT NULL, unnest('{item,item_s,parent}'::text[])
+		SELECT NULL, unnest('{item,item_s,parent}'::text[]), NULL
 	LOOP
-		EXECUTE format(CASE WHEN o.nsp IS NULL THEN 'CREATE VIEW SCHEMA.%1$I AS SELECT 1 AS id WHERE SCHEMA.note(%2$L)'
-			ELSE 'CREATE VIEW SCHEMA.%1$I AS SELECT * FROM %3$s.%1$I WHERE SCHEMA.note(%2$L)' END, o.name, 'relation ' || o.name, o.nsp);
+		EXECUTE format(CASE WHEN o.nsp IS NULL THEN 'CREATE VIEW SCHEMA.%1$I AS SELECT 1 AS id WHERE (SELECT SCHEMA.note(%2$L))'
+			ELSE 'CREATE VIEW SCHEMA.%1$I AS SELECT %4$s FROM %3$s.%1$I WHERE (SELECT SCHEMA.note(%2$L))' END,
+			o.name, 'relation ' || o.name, o.nsp, o.columns);
 		done := done + 1;
 	END LOOP;
 	-- last, since the names of types are looked for
@@ -124,11 +128,22 @@ $node->safe_psql('postgres', 'CREATE DATABASE clean');
 $node->safe_psql('clean', 'CREATE EXTENSION dq_gate');
 my ($right, $right_err) = walk('clean');
 my @errors = $right_err =~ /^ERROR:  (.*)/mg;
-is(scalar @errors, 4, 'what fails is what has to: publish_or_fail, and what needs pg_cron') or diag($right_err);
-like($right, qr/^b6.*|6\|published/m, 'the script gets to its end');
+is(scalar @errors, 5, 'what fails is what has to: a requeue of staged rows, publish_or_fail, and what needs pg_cron') or diag($right_err);
+like($right, qr/^9\|published/m, 'the script gets to its end');
 unlike($right_err, qr/evil/, 'nothing evil is there yet');
 
 # === with it
+
+# The lines that only one of two texts has
+sub differing
+{
+	my ($got, $expected) = @_;
+	my %count;
+
+	$count{$_}++ foreach split /\n/, $got;
+	$count{$_}-- foreach split /\n/, $expected;
+	return join "\n", map { $count{$_} > 0 ? "got $_" : "missing $_" } grep { $count{$_} } sort keys %count;
+}
 
 sub is_right
 {
@@ -139,8 +154,8 @@ sub is_right
 	$called{$_}++ foreach $err =~ /evil: (.*)/g;
 	is(join("\n", sort keys %called), '', "$name: nothing evil was called");
 	$err =~ s/^.*evil: .*\n(HINT|DETAIL).*\n//mg;
-	is($out, $right, "$name: every door gives the right answer");
-	is($err, $right_err, "$name: and says the same");
+	is(differing($out, $right), '', "$name: every door gives the right answer");
+	is(differing($err, $right_err), '', "$name: and says the same");
 	return;
 }
 
@@ -172,7 +187,7 @@ $node->safe_psql('postgres', 'CREATE DATABASE planted');
 $node->safe_psql('planted', 'CREATE EXTENSION dq_gate');
 plant('planted', 'evil');
 $node->safe_psql('planted', q{
-	DO $$ BEGIN EXECUTE (SELECT string_agg(format('DROP VIEW evil.%1$I; CREATE VIEW evil.%1$I AS SELECT 1 AS run_id, 1 AS target WHERE evil.note(%1$L)', relname), ';')
+	DO $$ BEGIN EXECUTE (SELECT string_agg(format('DROP VIEW evil.%1$I; CREATE VIEW evil.%1$I AS SELECT 1 AS run_id, 1 AS target WHERE (SELECT evil.note(%1$L))', relname), ';')
 		FROM pg_class WHERE relnamespace = 'dq_gate'::regnamespace AND relkind IN ('r', 'v')); END $$;
 	DROP EXTENSION dq_gate CASCADE;
 	DROP SCHEMA IF EXISTS dq_quarantine CASCADE});
@@ -184,11 +199,13 @@ $node->safe_psql('postgres', 'DROP DATABASE planted');
 
 # === temporary objects come before the catalogs, unless one takes care
 
-$node->safe_psql('postgres', 'CREATE DATABASE planted');
-$node->safe_psql('planted', 'CREATE EXTENSION dq_gate');
-is_right('temporary objects', 'planted', $plant =~ s/SCHEMA/pg_temp/gr);
-is_right('temporary objects first in the path', 'planted', ($plant =~ s/SCHEMA/pg_temp/gr) . "SET search_path = pg_temp, pg_catalog, public;\n")
-  if $node->safe_psql('planted', q{SELECT setval('dq_gate.run_id_seq', 1, false)});
+foreach my $case ([ 'temporary objects', '' ], [ 'temporary objects first in the path', "SET search_path = pg_temp, pg_catalog, public;\n" ])
+{
+	$node->safe_psql('postgres', 'CREATE DATABASE planted');
+	$node->safe_psql('planted', 'CREATE EXTENSION dq_gate');
+	is_right($case->[0], 'planted', ($plant =~ s/SCHEMA/pg_temp/gr) . $case->[1]);
+	$node->safe_psql('postgres', 'DROP DATABASE planted');
+}
 
 log_is_clean($node);
 $node->stop;
