@@ -46,6 +46,8 @@ CREATE TABLE dq_gate.gates (
 				CHECK (on_type_change IN ('fail', 'widen')),
 	after_publish	pg_catalog.text NOT NULL DEFAULT 'keep'
 				CHECK (after_publish IN ('keep', 'truncate', 'delete')),
+	quarantine_retention	pg_catalog.interval,
+	log_retention	pg_catalog.interval,
 	created_by	pg_catalog.name NOT NULL DEFAULT SESSION_USER,
 	created_at	pg_catalog.timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp()
 );
@@ -79,6 +81,8 @@ COMMENT ON COLUMN dq_gate.gates.rescue_column IS 'the column of type jsonb that 
 COMMENT ON COLUMN dq_gate.gates.on_missing_column IS 'whether a column that staging lacks is defaulted in new rows, or fails';
 COMMENT ON COLUMN dq_gate.gates.on_type_change IS 'whether the target takes a wider type from staging, or values have to fit';
 COMMENT ON COLUMN dq_gate.gates.after_publish IS 'what becomes of the rows in staging that were published: keep, truncate or delete';
+COMMENT ON COLUMN dq_gate.gates.quarantine_retention IS 'how long quarantined rows are kept from purge; NULL: for ever';
+COMMENT ON COLUMN dq_gate.gates.log_retention IS 'how long runs and their results are kept from purge; NULL: for ever';
 COMMENT ON COLUMN dq_gate.gates.run_as IS 'the role that every run of the gate acts as, whoever calls it';
 
 CREATE TABLE dq_gate.checks (

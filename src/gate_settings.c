@@ -65,6 +65,8 @@ const GateSetting dq_gate_settings[] = {
 	SETTING(on_missing_column, TEXTOID, "default", missing_column_words),
 	SETTING(on_type_change, TEXTOID, "fail", type_change_words),
 	SETTING(after_publish, TEXTOID, "keep", after_publish_words),
+	SETTING(quarantine_retention, INTERVALOID, NULL, NULL),
+	SETTING(log_retention, INTERVALOID, NULL, NULL),
 };
 
 const int	dq_gate_setting_count = lengthof(dq_gate_settings);
@@ -126,6 +128,16 @@ interval_from_text(const char *text)
 												 Int32GetDatum(-1)));
 }
 
+/* Whether that long ago is a point in time */
+bool
+dq_is_retention(const Interval *interval)
+{
+	Interval	longest = {.month = 12000};
+
+	return DatumGetInt32(DirectFunctionCall2(interval_cmp, IntervalPGetDatum(interval),
+											 IntervalPGetDatum(&longest))) <= 0;
+}
+
 /* An interval as a setting keeps it; no time at all takes it back */
 static char *
 kept_interval(const GateSetting *setting, const char *text)
@@ -140,6 +152,12 @@ kept_interval(const GateSetting *setting, const char *text)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("\"%s\" must not be negative", setting->name),
 				 errhint("An interval of 0 takes it back.")));
+	if ((setting->offset == offsetof(Gate, quarantine_retention) ||
+		 setting->offset == offsetof(Gate, log_retention)) && !dq_is_retention(interval))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"%s\" must not be longer than 1000 years", setting->name),
+				 errhint("An interval of 0 takes it back, and all is kept.")));
 	return order == 0 ? NULL :
 		DatumGetCString(DirectFunctionCall1(interval_out, IntervalPGetDatum(interval)));
 }

@@ -33,6 +33,7 @@ extern bool dq_same_setting(const Gate *a, const Gate *b, const GateSetting *set
 extern void dq_set_from_arguments(FunctionCallInfo fcinfo, Gate *gate);
 extern char *dq_setting_columns(void);
 extern void dq_read_settings(Gate *gate, int first_column);
+extern bool dq_is_retention(const Interval *interval);
 extern const char *dq_setting_none(const GateSetting *setting);
 
 #endif							/* DQ_GATE_GATE_SETTINGS_H */

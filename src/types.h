@@ -143,6 +143,8 @@ typedef struct Gate
 	int			on_missing_column;	/* DqMissingColumn */
 	int			on_type_change; /* DqTypeChange */
 	int			after_publish;	/* DqAfterPublish */
+	char	   *quarantine_retention;	/* interval as text; NULL: for ever */
+	char	   *log_retention;	/* the same */
 } Gate;
 
 /* Whether a staged value can become a value of the target's column */

@@ -544,7 +544,7 @@ SELECT dq_gate.create_gate('g', owner => 'me') \g /dev/null
 CREATE TABLE defaults AS SELECT * FROM dq_gate.gates WHERE target = 'g'::regclass;
 SELECT dq_gate.alter_gate('g', mode => 'sync', scope => 'a > 0', max_delete_rate => 0.25, exclude_columns => '{b}', compare_columns => '{a,"Odd \"x"}', only_if_newer => 'at', keep_latest_by => 'at',
 	on_rounding => 'allow', on_new_column => 'rescue', rescue_column => 'j', on_missing_column => 'fail', on_type_change => 'widen', after_publish => 'delete', key => '{id}', layer => 'gold',
-	check_timeout => '1 minute', profile => true, expected_every => '1 day', samples => false, enforce => false, description => 'all of it') \g /dev/null
+	check_timeout => '1 minute', profile => true, expected_every => '1 day', samples => false, enforce => false, description => 'all of it', quarantine_retention => '30 days', log_retention => '1 year') \g /dev/null
 SELECT is((SELECT concat_ws(' ', mode, scope, max_delete_rate, exclude_columns, compare_columns, only_if_newer, keep_latest_by, on_rounding, on_new_column, rescue_column, on_missing_column, on_type_change, after_publish)
 	FROM dq_gate.gates WHERE target = 'g'::regclass), 'sync a > 0 0.25 {b} {a,"Odd \"x"} at at allow rescue j fail widen delete', 'all settings at once');
 
@@ -558,7 +558,7 @@ SELECT is(difference('SELECT to_jsonb(g) - ''created_at'' FROM dq_gate.gates g W
 SELECT is((SELECT doc::text FROM document), dq_gate.export_gate('g')::text, 'with the same document');
 SELECT dq_gate.alter_gate('g', mode => '', scope => '', max_delete_rate => 1, exclude_columns => '{}', compare_columns => '{}', only_if_newer => '', keep_latest_by => '',
 	on_rounding => '', on_new_column => '', rescue_column => '', on_missing_column => '', on_type_change => '', after_publish => '', key => '{}', layer => '', owner => 'me',
-	check_timeout => '0', profile => false, expected_every => '0', samples => true, enforce => true, description => '') \g /dev/null
+	check_timeout => '0', profile => false, expected_every => '0', samples => true, enforce => true, description => '', quarantine_retention => '0', log_retention => '0') \g /dev/null
 SELECT is(difference('SELECT to_jsonb(g) - ''created_at'' FROM dq_gate.gates g WHERE target = ''g''::regclass', 'SELECT to_jsonb(d) - ''created_at'' FROM defaults d'), NULL, 'an empty value takes each back');
 SELECT is((SELECT string_agg(change, ',') FROM document, dq_gate.import_gate(doc)), 'changed', 'the document brings them again');
 SELECT is((SELECT doc::text FROM document), dq_gate.export_gate('g')::text, 'all of them');
