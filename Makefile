@@ -8,7 +8,7 @@ OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c src/kinds/*.c)))
 OWN_HEADERS = $(wildcard src/*.h src/kinds/*.h)
 
 # the install script is its modules in the order in which they build on each other
-SQL_MODULES = $(addprefix sql/,schema.sql tables.sql access.sql gate.sql expect.sql checks.sql exchange.sql publish.sql preview.sql requeue.sql backlog.sql trends.sql alerts.sql suggest.sql activity.sql report.sql lifecycle.sql schedule.sql rights.sql)
+SQL_MODULES = $(addprefix sql/,schema.sql tables.sql access.sql gate.sql expect.sql checks.sql exchange.sql publish.sql preview.sql requeue.sql backlog.sql trends.sql alerts.sql suggest.sql activity.sql retention.sql report.sql lifecycle.sql schedule.sql rights.sql)
 FRESH_SQL = sql/dq_gate--$(EXTVERSION).sql
 DATA_built = $(FRESH_SQL)
 DATA = $(wildcard sql/dq_gate--*--*.sql)

@@ -15,7 +15,7 @@ GRANT SELECT ON dq_gate.gates, dq_gate.checks, dq_gate.runs, dq_gate.results,
 	dq_gate.profiles, dq_gate.acknowledgements, dq_gate.rule_sets, dq_gate.quarantines, dq_gate.operators TO PUBLIC;
 -- those of the invoker, so that they show no more than that
 GRANT SELECT ON dq_gate.dq_check_results, dq_gate.check_trend, dq_gate.pass_rate, dq_gate.failed_checks TO PUBLIC;
-GRANT SELECT ON dq_gate.unread TO PUBLIC;
+GRANT SELECT ON dq_gate.unread, dq_gate.housekeeping TO PUBLIC;
 -- everybody may know why he waits; see there for what it hides
 GRANT SELECT ON dq_gate.activity TO PUBLIC;
 

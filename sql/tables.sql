@@ -181,6 +181,7 @@ CREATE INDEX runs_baseline_idx ON dq_gate.runs (target, batch_time DESC, run_id 
 CREATE INDEX runs_batch_id_idx ON dq_gate.runs (target, batch_id) WHERE published AND content_digest IS NOT NULL;
 CREATE INDEX runs_rules_hash_idx ON dq_gate.runs (rules_hash);
 CREATE INDEX runs_started_at_idx ON dq_gate.runs (started_at);
+CREATE INDEX runs_age_idx ON dq_gate.runs (target, started_at, run_id);
 CREATE INDEX runs_attention_idx ON dq_gate.runs (run_id DESC) WHERE attention;
 COMMENT ON TABLE dq_gate.runs IS
 	'one row a run: who ran which batch, the verdict, the row accounting and the failures';

@@ -231,11 +231,10 @@ dq_gate_audit(PG_FUNCTION_ARGS)
 Datum
 dq_gate_publish_or_fail(PG_FUNCTION_ARGS)
 {
-	CallContext *call = (CallContext *) fcinfo->context;
 	MemoryContext context;
 	Run		   *run;
 
-	if (call == NULL || !IsA(call, CallContext) || call->atomic)
+	if (dq_is_atomic_call(fcinfo))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_TRANSACTION_TERMINATION),
 				 errmsg("dq_gate.publish_or_fail must be called alone, outside a transaction block"),

@@ -457,6 +457,35 @@ authorize_change(const Gate *gate)
 					   quote_identifier(GetUserNameFromId(gate->run_as, false)))));
 }
 
+/* Whether the current user may delete what the gate keeps: one who may change it */
+bool
+dq_may_purge(const Gate *gate)
+{
+	return may_change(gate);
+}
+
+void
+dq_authorize_purge(const Gate *gate)
+{
+	if (dq_may_purge(gate))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("permission denied to purge gate %s", gate->name),
+			 gate->registered && role_exists(gate) ?
+			 errdetail("It runs as role %s, and is purged by members of that role only.",
+					   quote_identifier(GetUserNameFromId(gate->run_as, false))) :
+			 errdetail("It is purged by the owner of its target.")));
+}
+
+/* Whether the current user may read the target, or change the gate */
+bool
+dq_may_look(const Gate *gate)
+{
+	return dq_may_read(gate->target, GetUserId()) ||
+		dq_owns_relation(gate->target, GetUserId()) || may_change(gate);
+}
+
 /*
  * Whether the current user may look at the rules of the gate: one who may
  * read the target or change the gate.
@@ -465,8 +494,7 @@ void
 dq_authorize_look(const Gate *gate)
 {
 	dq_require_role(gate);
-	if (!dq_may_read(gate->target, GetUserId()) &&
-		!dq_owns_relation(gate->target, GetUserId()) && !may_change(gate))
+	if (!dq_may_look(gate))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied for gate %s", gate->name),

@@ -22,6 +22,9 @@ extern void dq_authorize_reading(const Gate *gate, Oid relid);
 extern void dq_authorize_run(const Gate *gate, Oid staging, Oid caller,
 							 bool dry_run);
 extern void dq_authorize_requeue(const Gate *gate, Oid staging, Oid quarantine);
+extern bool dq_may_purge(const Gate *gate);
+extern void dq_authorize_purge(const Gate *gate);
+extern bool dq_may_look(const Gate *gate);
 extern void dq_authorize_look(const Gate *gate);
 extern bool dq_may_answer_for(const Gate *gate, Oid role);
 extern void dq_authorize_values(const Gate *gate, Oid caller);

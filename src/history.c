@@ -11,11 +11,14 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/timestamp.h"
 
 #include "history.h"
+#include "kinds/kinds.h"
+#include "params.h"
 #include "spi_util.h"
 
 /* How far back batches of the same kind of day are looked for, at most */
@@ -26,14 +29,18 @@ static const struct
 {
 	const char *name;
 	const char *condition;		/* on r.batch_time; %1$s is the batch's own, %2$s the size */
+	const char *season;			/* what of v.batch_time is alike in those that are compared */
 }			groupings[] =
 {
-	{"batches", "true"},
-	{"days", "r.batch_time >= %1$s - pg_catalog.make_interval(days => %2$s)"},
-	{"weekday", "pg_catalog.date_part('isodow', r.batch_time) = pg_catalog.date_part('isodow', %1$s)"},
-	{"hour", "pg_catalog.date_part('hour', r.batch_time) = pg_catalog.date_part('hour', %1$s)"},
+	{"batches", "true", "0"},
+	{"days", "r.batch_time >= %1$s - pg_catalog.make_interval(days => %2$s)", "0"},
+	{"weekday", "pg_catalog.date_part('isodow', r.batch_time) = pg_catalog.date_part('isodow', %1$s)",
+	"pg_catalog.date_part('isodow', v.batch_time)"},
+	{"hour", "pg_catalog.date_part('hour', r.batch_time) = pg_catalog.date_part('hour', %1$s)",
+	"pg_catalog.date_part('hour', v.batch_time)"},
 	{"month_end", "(pg_catalog.date_part('day', r.batch_time + '1 day'::pg_catalog.interval) = 1)"
-	" = (pg_catalog.date_part('day', %1$s + '1 day'::pg_catalog.interval) = 1)"},
+		" = (pg_catalog.date_part('day', %1$s + '1 day'::pg_catalog.interval) = 1)",
+	"(pg_catalog.date_part('day', v.batch_time + '1 day'::pg_catalog.interval) = 1)::pg_catalog.int4"},
 };
 
 bool
@@ -61,6 +68,10 @@ dq_grouping_condition(const char *by, const char *time, const char *size)
 	}
 	return "false";
 }
+
+/* The profiles p that say how the values of a column are spread */
+#define TELLING_PROFILE \
+	"(p.top_values IS NOT NULL OR p.quantiles IS NOT NULL) AND p.row_count > p.null_count"
 
 /* A number of days is none of batches */
 static const char *
@@ -143,7 +154,7 @@ dq_read_profiles(const Run *run, const char *column_name, const char *by, int si
 						" FROM (SELECT * FROM dq_gate.runs AS r WHERE r.target = $1 AND r.baseline AND r.batch_time < $2"
 						" ORDER BY r.batch_time DESC, r.run_id DESC LIMIT " LOOK_BACK ") AS r"
 						" JOIN dq_gate.profiles AS p ON p.run_id = r.run_id AND p.column_name = $4"
-						" WHERE %s AND (p.top_values IS NOT NULL OR p.quantiles IS NOT NULL) AND p.row_count > p.null_count"
+						" WHERE %s AND " TELLING_PROFILE
 						" ORDER BY r.batch_time DESC, r.run_id DESC LIMIT %s) AS h (profile)",
 						dq_grouping_condition(by, "$2", "$3"), batches_limit(by)),
 			   4, types, values, NULL, false);
@@ -153,6 +164,75 @@ dq_read_profiles(const Run *run, const char *column_name, const char *by, int si
 	dq_free_result();
 	dq_resume(&saved);
 	return history;
+}
+
+/* The season of the grouping that c.grouping names, as a number */
+static char *
+season_sql(void)
+{
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	appendStringInfoString(&sql, "CASE c.grouping");
+	for (int i = 0; i < (int) lengthof(groupings); i++)
+		appendStringInfo(&sql, " WHEN '%s' THEN %s", groupings[i].name, groupings[i].season);
+	appendStringInfoString(&sql, " END");
+	return sql.data;
+}
+
+/*
+ * The runs before a point in time that batches of the gate can still be
+ * compared with, as int8[]: batches that stand at that time or later, or,
+ * where the gate has none as late as that, not before the last one.  What is
+ * asked for are the checks that are declared, and the volume that is derived.
+ */
+Datum
+dq_needed_baselines(Oid target, TimestampTz before)
+{
+	Oid			types[6] = {REGCLASSOID, TIMESTAMPTZOID, TEXTOID, INT4OID, TEXTOID, TEXTOID};
+	Datum		values[6];
+	List	   *volume = dq_default_volume();
+	Datum		runs;
+	bool		isnull;
+	Identity	saved;
+
+	values[0] = ObjectIdGetDatum(target);
+	values[1] = TimestampTzGetDatum(before);
+	values[2] = CStringGetTextDatum(dq_param(volume, "by"));
+	values[3] = Int32GetDatum(pg_strtoint32(dq_param(volume, "history")));
+	values[4] = CStringGetTextDatum(dq_kind_metric.name);
+	values[5] = CStringGetTextDatum(dq_kind_stable_distribution.name);
+
+	dq_assume(&saved, dq_extension_owner(), PHASE_LOG);
+	dq_execute(psprintf("WITH t (time) AS MATERIALIZED (SELECT LEAST(pg_catalog.timezone('UTC', $2), (SELECT r.batch_time FROM dq_gate.runs AS r"
+						"  WHERE r.target = $1 AND r.baseline ORDER BY r.batch_time DESC LIMIT 1))),"
+						" c AS MATERIALIZED (SELECT pg_catalog.row_number() OVER () AS no, u.* FROM ("
+						"  SELECT NULL::pg_catalog.text, NULL::pg_catalog.text, $3, $4 UNION"
+						"  SELECT CASE d.check_type WHEN $5 THEN COALESCE(d.parameters ->> 'metric_of', d.name) END,"
+						"  CASE d.check_type WHEN $6 THEN d.columns[1] END, d.parameters ->> 'by', (d.parameters ->> 'history')::pg_catalog.int4"
+						"  FROM dq_gate.checks AS d WHERE d.target = $1 AND d.parameters ->> 'history' IS NOT NULL)"
+						"  AS u (metric, profile, grouping, size)),"
+						" b AS MATERIALIZED (SELECT r.run_id, r.batch_time, r.row_count FROM t, dq_gate.runs AS r"
+						"  WHERE r.target = $1 AND r.baseline AND r.batch_time < t.time"
+						"  ORDER BY r.batch_time DESC, r.run_id DESC LIMIT " LOOK_BACK "),"
+						" v (metric, profile, run_id, batch_time) AS ("
+						"  SELECT NULL::pg_catalog.text, NULL::pg_catalog.text, b.run_id, b.batch_time FROM b WHERE b.row_count IS NOT NULL UNION ALL"
+						"  SELECT s.check_name, NULL, b.run_id, b.batch_time FROM b JOIN dq_gate.results AS s ON s.run_id = b.run_id"
+						"  WHERE s.measured IS NOT NULL AND s.check_name IN (SELECT c.metric FROM c) UNION ALL"
+						"  SELECT NULL, p.column_name, b.run_id, b.batch_time FROM b JOIN dq_gate.profiles AS p ON p.run_id = b.run_id"
+						"  WHERE " TELLING_PROFILE " AND p.column_name IN (SELECT c.profile FROM c))"
+						" SELECT ARRAY(SELECT w.run_id FROM (SELECT v.run_id, CASE c.grouping"
+						"  WHEN 'days' THEN v.batch_time >= t.time - pg_catalog.make_interval(days => c.size)"
+						"  ELSE pg_catalog.row_number() OVER (PARTITION BY c.no, %s ORDER BY v.batch_time DESC, v.run_id DESC) <= c.size END"
+						"  FROM t, c JOIN v ON v.metric IS NOT DISTINCT FROM c.metric AND v.profile IS NOT DISTINCT FROM c.profile)"
+						"  AS w (run_id, wanted) WHERE w.wanted"
+						"  UNION SELECT r.run_id FROM t, dq_gate.runs AS r WHERE r.target = $1 AND r.baseline"
+						"  AND r.batch_time >= t.time AND r.started_at < $2)", season_sql()),
+			   6, types, values, NULL, false);
+	runs = PointerGetDatum(DatumGetArrayTypePCopy(dq_result_datum(0, 1, &isnull)));
+	dq_free_result();
+	dq_resume(&saved);
+	return runs;
 }
 
 /*

@@ -110,6 +110,29 @@ add_texts(Row *row, List *texts)
 	add(row, NULL, TEXTARRAYOID, dq_text_array(texts), false);
 }
 
+/* Put rules into their table, unless they are there; returns their hash */
+static char *
+keep_rules(Row *row)
+{
+	char	   *hash;
+
+	dq_execute("WITH rule AS ("
+			   " SELECT pg_catalog.jsonb_agg(pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object("
+			   " 'check_name', n, 'check_type', t, 'rule', r, 'action', a, 'nulls', NULLIF(u, ''),"
+			   " 'filter', NULLIF(f, ''), 'tolerance', NULLIF(l, ''), 'origin', o))"
+			   " ORDER BY n COLLATE \"C\") AS rules"
+			   " FROM unnest($1, $2, $3, $4, $5, $6, $7, $8) AS e (n, t, r, a, u, f, l, o)),"
+			   " hashed AS (SELECT pg_catalog.encode(pg_catalog.sha256(pg_catalog.convert_to("
+			   " rules::pg_catalog.text, 'UTF8')), 'hex') AS hash, rules FROM rule),"
+			   " kept AS (INSERT INTO dq_gate.rule_sets (rules_hash, rules)"
+			   " SELECT hash, rules FROM hashed ON CONFLICT DO NOTHING)"
+			   " SELECT hash FROM hashed",
+			   row->count, row->types, row->values, row->nulls, false);
+	hash = dq_result_text(0, 1);
+	dq_free_result();
+	return hash;
+}
+
 /*
  * Keep the rules of the run, unless they are known, and return their hash.
  * They are put in the order of their names, so that the same rules have the
@@ -139,19 +162,19 @@ log_rules(const Run *run)
 	}
 	for (int i = 0; i < (int) lengthof(texts); i++)
 		add_texts(&row, texts[i]);
-	dq_execute("WITH rule AS ("
-			   " SELECT pg_catalog.jsonb_agg(pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object("
-			   " 'check_name', n, 'check_type', t, 'rule', r, 'action', a, 'nulls', NULLIF(u, ''),"
-			   " 'filter', NULLIF(f, ''), 'tolerance', NULLIF(l, ''), 'origin', o))"
-			   " ORDER BY n COLLATE \"C\") AS rules"
-			   " FROM unnest($1, $2, $3, $4, $5, $6, $7, $8) AS e (n, t, r, a, u, f, l, o)),"
-			   " hashed AS (SELECT pg_catalog.encode(pg_catalog.sha256(pg_catalog.convert_to("
-			   " rules::pg_catalog.text, 'UTF8')), 'hex') AS hash, rules FROM rule),"
-			   " kept AS (INSERT INTO dq_gate.rule_sets (rules_hash, rules)"
-			   " SELECT hash, rules FROM hashed ON CONFLICT DO NOTHING)"
-			   " SELECT hash FROM hashed",
-			   row.count, row.types, row.values, row.nulls, false);
-	hash = dq_result_text(0, 1);
+	for (;;)
+	{
+		Oid			types[1] = {TEXTOID};
+		Datum		values[1];
+
+		hash = keep_rules(&row);
+		/* they may have been purged since, as long as they are not locked: see rules_step */
+		values[0] = CStringGetTextDatum(hash);
+		if (dq_execute("SELECT FROM dq_gate.rule_sets WHERE rules_hash = $1 FOR KEY SHARE",
+					   1, types, values, NULL, false) > 0)
+			break;
+		CHECK_FOR_INTERRUPTS();
+	}
 	dq_free_result();
 	return hash;
 }

@@ -91,8 +91,9 @@ quarantine_columns(const ColumnMap *map)
 	return columns;
 }
 
-static Oid
-relation_owner(Oid relid)
+/* The role that owns a table, and that its triggers run as here */
+Oid
+dq_relation_owner(Oid relid)
 {
 	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
 	Oid			owner;
@@ -229,7 +230,7 @@ create_quarantine(const Run *run, List *columns)
 {
 	Oid			target = run->map->target;
 	Oid			namespace = quarantine_schema();
-	Oid			owner = run->gate->registered ? run->gate->run_as : relation_owner(target);
+	Oid			owner = run->gate->registered ? run->gate->run_as : dq_relation_owner(target);
 	Oid			types[2] = {REGCLASSOID, REGCLASSOID};
 	Datum		values[2];
 	StringInfoData sql;
@@ -336,7 +337,7 @@ follow_staging(Oid relid, List *columns)
 		if (column->typid == old)
 			continue;
 		/* a cast may run anybody's function: as the owner of the rows then */
-		dq_assume(&saved, relation_owner(relid), PHASE_EVIDENCE);
+		dq_assume(&saved, dq_relation_owner(relid), PHASE_EVIDENCE);
 		dq_execute(psprintf("ALTER TABLE %1$s ALTER COLUMN %2$s TYPE %3$s USING %2$s::%3$s",
 							name, quote_identifier(column->name),
 							dq_type_sql(column->typid, -1)),
@@ -499,7 +500,7 @@ with_dropped(const Run *run, const Quarantine *quarantine, const char *statement
 	Identity	saved;
 	int64		rows;
 
-	dq_assume(&saved, relation_owner(quarantine->relid), PHASE_EVIDENCE);
+	dq_assume(&saved, dq_relation_owner(quarantine->relid), PHASE_EVIDENCE);
 	rows = dq_execute(psprintf("%s WHERE run_id = $1", statement), 1, types, values, NULL, false);
 	dq_resume(&saved);
 	return rows;
@@ -627,7 +628,7 @@ dq_pass_quarantine_on(Oid target, Oid old_role, Oid role)
 
 	dq_assume(&saved, dq_extension_owner(), PHASE_LOG);
 	relid = find_quarantine(target);
-	if (OidIsValid(relid) && relation_owner(relid) != role)
+	if (OidIsValid(relid) && dq_relation_owner(relid) != role)
 		dq_execute(psprintf("ALTER TABLE %s OWNER TO %s", dq_relation_sql(relid),
 							quote_identifier(GetUserNameFromId(role, false))),
 				   0, NULL, NULL, NULL, false);
@@ -716,7 +717,7 @@ dq_mark_requeued(const Quarantine *quarantine, int64 run_id, Oid caller)
 	Identity	saved;
 	int64		rows;
 
-	dq_assume(&saved, relation_owner(quarantine->relid), PHASE_EVIDENCE);
+	dq_assume(&saved, dq_relation_owner(quarantine->relid), PHASE_EVIDENCE);
 	rows = dq_execute(psprintf("UPDATE %s AS q SET requeued_at = $2, requeued_by = $3"
 							   " WHERE " DQ_NOT_REQUEUED, quarantine->sql),
 					  3, types, values, NULL, false);

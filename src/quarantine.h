@@ -28,6 +28,7 @@ typedef struct Quarantine
 /* Rows "q" of run $1 that were not put back into staging yet */
 #define DQ_NOT_REQUEUED	"q.run_id = $1 AND q.requeued_at IS NULL"
 
+extern Oid	dq_relation_owner(Oid relid);
 extern Quarantine *dq_open_quarantine(const Run *run);
 extern int64 dq_quarantine_failing(Run *run, const Quarantine *quarantine,
 								   Snapshot snapshot);

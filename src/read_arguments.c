@@ -6,6 +6,7 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "nodes/parsenodes.h"
 #include "utils/builtins.h"
 #include "utils/numeric.h"
 #include "utils/timestamp.h"
@@ -35,6 +36,15 @@ void
 dq_check_columns(TupleDesc desc, int count)
 {
 	check_count(desc->natts, count);
+}
+
+/* Whether a procedure was called where it cannot end the transaction */
+bool
+dq_is_atomic_call(FunctionCallInfo fcinfo)
+{
+	CallContext *call = (CallContext *) fcinfo->context;
+
+	return call == NULL || !IsA(call, CallContext) || call->atomic;
 }
 
 /* A text argument, NULL where it is NULL or empty */

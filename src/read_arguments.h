@@ -12,6 +12,7 @@
 
 extern void dq_check_nargs(FunctionCallInfo fcinfo, int count);
 extern void dq_check_columns(TupleDesc desc, int count);
+extern bool dq_is_atomic_call(FunctionCallInfo fcinfo);
 extern char *dq_optional_text(FunctionCallInfo fcinfo, int arg);
 extern char *dq_required_text(FunctionCallInfo fcinfo, int arg, const char *name);
 extern char *dq_required_words(FunctionCallInfo fcinfo, int arg, const char *name);
