@@ -8,13 +8,7 @@ CREATE PROCEDURE dq_gate.purge(target pg_catalog.regclass DEFAULT NULL,
 							   unacknowledged pg_catalog.bool DEFAULT false,
 							   step_rows pg_catalog.int4 DEFAULT 10000,
 							   default_quarantine_retention pg_catalog.interval DEFAULT NULL,
-							   default_log_retention pg_catalog.interval DEFAULT NULL,
-							   INOUT gates pg_catalog.int8 DEFAULT NULL,
-							   INOUT quarantined_rows pg_catalog.int8 DEFAULT NULL,
-							   INOUT runs pg_catalog.int8 DEFAULT NULL,
-							   INOUT results pg_catalog.int8 DEFAULT NULL,
-							   INOUT profiles pg_catalog.int8 DEFAULT NULL,
-							   INOUT unacknowledged_runs pg_catalog.int8 DEFAULT NULL)
+							   default_log_retention pg_catalog.interval DEFAULT NULL)
 AS 'MODULE_PATHNAME', 'dq_gate_purge'
 LANGUAGE C;
 COMMENT ON PROCEDURE dq_gate.purge IS

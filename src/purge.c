@@ -126,6 +126,7 @@ quarantine_step(void *arg)
 	int64		after = purge->after_quarantined;
 	Datum		runs;
 	int			looked_at;
+	int64		unread;
 	int64		chosen;
 	int64		deleted;
 
@@ -136,7 +137,7 @@ quarantine_step(void *arg)
 		note(&purge->busy, ", ", dq_relation_sql(quarantine));
 		return;
 	}
-	looked_at = dq_old_quarantined(&purge->retention, quarantine, &after, STEP_RUNS, &runs);
+	looked_at = dq_old_quarantined(&purge->retention, quarantine, &after, STEP_RUNS, &runs, &unread);
 	if (looked_at == 0)
 		return;
 	chosen = delete_quarantined(purge, quarantine, runs, &deleted);
@@ -147,7 +148,10 @@ quarantine_step(void *arg)
 		purge->noted = true;
 	}
 	if (chosen < purge->step_rows || deleted == 0)
+	{
 		purge->after_quarantined = after;
+		purge->counts.unread += unread;
+	}
 	purge->more = looked_at == STEP_RUNS || purge->after_quarantined != after;
 }
 
@@ -366,31 +370,46 @@ purge_all(Purge *purge)
 	}
 }
 
-/* Say what is not in the answer */
+/* "1 row", "2 rows" */
+static char *
+count_of(int64 count, const char *what)
+{
+	return psprintf(INT64_FORMAT " %s%s", count, what, count == 1 ? "" : "s");
+}
+
+/* Say what was done, and what was not */
 static void
 announce(const Purge *purge)
 {
-	if (purge->counts.unread > 0)
-		ereport(NOTICE,
-				(errmsg(INT64_FORMAT " run%s old enough to go stay%s, since nobody has acknowledged %s",
-						purge->counts.unread, purge->counts.unread == 1 ? "" : "s",
-						purge->counts.unread == 1 ? "s" : "", purge->counts.unread == 1 ? "it" : "them"),
-				 errhint("See dq_gate.unread. With unacknowledged => true they go as well.")));
+	const PurgeCounts *counts = &purge->counts;
+	StringInfoData left;
+
+	initStringInfo(&left);
+	if (counts->unread > 0)
+		note(&left, "\n", psprintf("%s old enough to go stay%s, since nobody has acknowledged %s.",
+								   count_of(counts->unread, "run"), counts->unread == 1 ? "s" : "",
+								   counts->unread == 1 ? "it" : "them"));
 	if (purge->denied > 0)
-		ereport(NOTICE,
-				(errmsg("%d gate%s of other roles left out", purge->denied, purge->denied == 1 ? " is" : "s are")));
+		note(&left, "\n", psprintf("%s that only others may purge %s left out.",
+								   count_of(purge->denied, "gate"), purge->denied == 1 ? "is" : "are"));
 	if (purge->busy.len > 0)
-		ereport(NOTICE,
-				(errmsg("somebody has locked %s: left for the next time", purge->busy.data)));
+		note(&left, "\n", psprintf("Somebody has locked %s, which is left for the next time.", purge->busy.data));
 	if (purge->suppressed.len > 0)
-		ereport(WARNING,
-				(errmsg("a trigger keeps old rows in %s", purge->suppressed.data)));
+		note(&left, "\n", psprintf("Triggers have kept rows in %s.", purge->suppressed.data));
+
+	ereport(NOTICE,
+			(errmsg("%s purged: %s, %s, %s, %s", count_of(counts->gates, "gate"),
+					count_of(counts->rows, "quarantined row"), count_of(counts->runs, "run"),
+					count_of(counts->results, "result"), count_of(counts->profiles, "profile")),
+			 left.len > 0 ? errdetail_internal("%s", left.data) : 0,
+			 counts->unread > 0 ?
+			 errhint("See dq_gate.unread. With unacknowledged => true they go as well.") : 0));
 	if (purge->failed > 0)
 		ereport(ERROR,
 				(errcode(purge->failed_sqlstate),
-				 errmsg("%d gate%s could not be purged", purge->failed, purge->failed == 1 ? "" : "s"),
+				 errmsg("%s could not be purged", count_of(purge->failed, "gate")),
 				 errdetail("%s", purge->failures.data),
-				 errhint("What could be purged of the others is.")));
+				 errhint("The others are.")));
 }
 
 /* A retention given with the call, NULL if there is none */
@@ -429,39 +448,22 @@ begin_purge(MemoryContext parent)
 	return purge;
 }
 
-/* Counts as a row, in the current memory context */
-static Datum
-counts_row(FunctionCallInfo fcinfo, const int64 *counts, int count)
-{
-	TupleDesc	desc;
-	Datum		values[6];
-	bool		nulls[6] = {false};
-
-	Assert(count <= lengthof(values));
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
-	dq_check_columns(desc, count);
-	for (int i = 0; i < count; i++)
-		values[i] = Int64GetDatum(counts[i]);
-	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
-}
-
 PG_FUNCTION_INFO_V1(dq_gate_purge);
 PG_FUNCTION_INFO_V1(dq_gate_purgeable);
 
 /*
  * purge(target, unacknowledged, step_rows, default_quarantine_retention,
- * default_log_retention, and what it answers) deletes what is old enough of one
- * gate, or of all that the caller may purge, and commits again and again.
+ * default_log_retention) deletes what is old enough of one gate, or of all that
+ * the caller may purge, and commits again and again.
  */
 Datum
 dq_gate_purge(PG_FUNCTION_ARGS)
 {
 	MemoryContext caller = CurrentMemoryContext;
+	MemoryContext context;
 	Purge	   *purge;
-	PurgeCounts counts;
 
-	dq_check_nargs(fcinfo, 11);
+	dq_check_nargs(fcinfo, 5);
 	if (dq_is_atomic_call(fcinfo))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_TRANSACTION_TERMINATION),
@@ -477,6 +479,7 @@ dq_gate_purge(PG_FUNCTION_ARGS)
 
 	SPI_connect_ext(SPI_OPT_NONATOMIC);
 	purge = begin_purge(PortalContext);
+	context = CurrentMemoryContext;
 	purge->all = PG_ARGISNULL(0);
 	purge->unacknowledged = !PG_ARGISNULL(1) && PG_GETARG_BOOL(1);
 	purge->step_rows = PG_GETARG_INT32(2);
@@ -500,13 +503,13 @@ dq_gate_purge(PG_FUNCTION_ARGS)
 		(void) take_steps(purge, rules_step);
 	}
 	SPI_finish();
-	announce(purge);
 
-	counts = purge->counts;
+	/* lives across the commits, and until now */
+	MemoryContextSwitchTo(context);
+	announce(purge);
 	MemoryContextSwitchTo(caller);
-	MemoryContextDelete(GetMemoryChunkContext(purge));
-	return counts_row(fcinfo, (int64[]) {counts.gates, counts.rows, counts.runs,
-					  counts.results, counts.profiles, counts.unread}, 6);
+	MemoryContextDelete(context);
+	PG_RETURN_VOID();
 }
 
 /*
@@ -519,12 +522,16 @@ dq_gate_purgeable(PG_FUNCTION_ARGS)
 	MemoryContext caller = CurrentMemoryContext;
 	Oid			target = dq_required_oid(fcinfo, 0, "target");
 	Purge	   *purge;
-	PurgeCounts counts;
+	MemoryContext context;
 	Gate	   *gate;
+	TupleDesc	desc;
+	Datum		values[3];
+	bool		nulls[3] = {false};
 
 	dq_check_nargs(fcinfo, 4);
 	SPI_connect();
 	purge = begin_purge(caller);
+	context = CurrentMemoryContext;
 	purge->counting = true;
 	purge->unacknowledged = !PG_ARGISNULL(1) && PG_GETARG_BOOL(1);
 	purge->step_rows = MAX_STEP_ROWS;
@@ -541,8 +548,13 @@ dq_gate_purgeable(PG_FUNCTION_ARGS)
 	purge_gate(purge, gate);
 	SPI_finish();
 
-	counts = purge->counts;
 	MemoryContextSwitchTo(caller);
-	MemoryContextDelete(GetMemoryChunkContext(purge));
-	return counts_row(fcinfo, (int64[]) {counts.rows, counts.runs, counts.unread}, 3);
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	dq_check_columns(desc, lengthof(values));
+	values[0] = Int64GetDatum(purge->counts.rows);
+	values[1] = Int64GetDatum(purge->counts.runs);
+	values[2] = Int64GetDatum(purge->counts.unread);
+	MemoryContextDelete(context);
+	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
 }

@@ -165,10 +165,12 @@ dq_try_quarantine(Oid relid, int mode)
 /*
  * Runs behind a given one that have rows in quarantine, in the order of their
  * numbers; answers how many of them were looked at, up to the limit, moves on
- * to the last one, and gives those whose rows may go if they are old enough.
+ * to the last one, and gives those whose rows may go if they are old enough,
+ * and the number of those that nobody has acknowledged.
  */
 int
-dq_old_quarantined(const Retention *retention, Oid quarantine, int64 *after, int limit, Datum *runs)
+dq_old_quarantined(const Retention *retention, Oid quarantine, int64 *after, int limit,
+				   Datum *runs, int64 *unread)
 {
 	char	   *name = dq_relation_sql(quarantine);
 	int64	   *found = palloc(sizeof(int64) * limit);
@@ -197,11 +199,14 @@ dq_old_quarantined(const Retention *retention, Oid quarantine, int64 *after, int
 	values[2] = BoolGetDatum(retention->unacknowledged);
 	dq_assume(&saved, dq_extension_owner(), PHASE_LOG);
 	/* a run that is not in the log is nothing to acknowledge */
-	dq_execute("SELECT ARRAY(SELECT u.run_id FROM pg_catalog.unnest($1) AS u (run_id)"
-			   " LEFT JOIN dq_gate.runs AS r ON r.run_id = u.run_id"
-			   " WHERE (r.run_id IS NULL OR r.started_at < $2) AND ($3 OR " UNREAD " IS NOT TRUE))",
+	dq_execute("WITH old AS MATERIALIZED (SELECT u.run_id, NOT $3 AND " UNREAD " IS TRUE AS unread"
+			   " FROM pg_catalog.unnest($1) AS u (run_id) LEFT JOIN dq_gate.runs AS r ON r.run_id = u.run_id"
+			   " WHERE r.run_id IS NULL OR r.started_at < $2)"
+			   " SELECT ARRAY(SELECT o.run_id FROM old AS o WHERE NOT o.unread),"
+			   " (SELECT pg_catalog.count(*) FROM old AS o WHERE o.unread)",
 			   3, types, values, NULL, false);
 	*runs = PointerGetDatum(DatumGetArrayTypePCopy(dq_result_datum(0, 1, &isnull)));
+	*unread = dq_result_int64(0, 2, 0);
 	dq_free_result();
 	dq_resume(&saved);
 	return count;
@@ -319,28 +324,30 @@ dq_old_runs(const Retention *retention, Oid quarantine, const OldRun *after, int
 	return count;
 }
 
-/* How many runs are old enough to go and stay because nobody has acknowledged them */
+/*
+ * How many runs are old enough to go and stay only because nobody has
+ * acknowledged them; those with rows in quarantine are known from there.
+ */
 int64
 dq_count_unread(const Retention *retention)
 {
-	Oid			types[3] = {REGCLASSOID, TIMESTAMPTZOID, TIMESTAMPTZOID};
-	Datum		values[3];
-	char		nulls[4] = "   ";
+	Oid			types[4] = {REGCLASSOID, TIMESTAMPTZOID, INT8ARRAYOID, BOOLOID};
+	Datum		values[4];
 	int64		count;
 	Identity	saved;
 
-	if (retention->unacknowledged)
+	if (retention->unacknowledged || !retention->ends_log)
 		return 0;
 	values[0] = ObjectIdGetDatum(retention->target);
 	values[1] = TimestampTzGetDatum(retention->log_before);
-	nulls[1] = retention->ends_log ? ' ' : 'n';
-	values[2] = TimestampTzGetDatum(retention->rows_before);
-	nulls[2] = retention->ends_rows ? ' ' : 'n';
+	values[2] = retention->needed;
+	values[3] = BoolGetDatum(retention->ends_rows);
 
 	dq_assume(&saved, dq_extension_owner(), PHASE_LOG);
-	dq_execute(psprintf("SELECT pg_catalog.count(*) FROM dq_gate.runs AS r WHERE %s AND r.started_at < GREATEST($2, $3)"
-						" AND " UNREAD " AND (r.started_at < $2 OR r.quarantined > 0)", RUNS_OF(retention->target)),
-			   3, types, values, nulls, false);
+	dq_execute(psprintf("SELECT pg_catalog.count(*) FROM dq_gate.runs AS r WHERE %s AND r.started_at < $2"
+						" AND " UNREAD " AND r.run_id <> ALL ($3) AND NOT ($4 AND COALESCE(r.quarantined, 0) > 0)",
+						RUNS_OF(retention->target)),
+			   4, types, values, NULL, false);
 	count = dq_result_int64(0, 1, 0);
 	dq_free_result();
 	dq_resume(&saved);

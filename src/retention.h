@@ -38,7 +38,7 @@ extern void dq_open_retention(Retention *retention, const Gate *gate,
 extern List *dq_retention_targets(bool unregistered);
 extern bool dq_try_quarantine(Oid relid, int mode);
 extern int	dq_old_quarantined(const Retention *retention, Oid quarantine,
-							   int64 *after, int limit, Datum *runs);
+							   int64 *after, int limit, Datum *runs, int64 *unread);
 extern int	dq_old_runs(const Retention *retention, Oid quarantine, const OldRun *after,
 						int limit, bool rows_gone, OldRun **runs);
 extern int64 dq_count_unread(const Retention *retention);
