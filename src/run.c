@@ -79,6 +79,7 @@ lock_tables(Run *run)
 	Oid			staging = run->map->staging;
 	Oid			target = run->gate->target;
 
+	dq_activity_phase(run, RUN_LOCKING);
 	dq_lock_table(staging, run->dry_run ? AccessShareLock : dq_staging_lock(run->gate));
 	dq_lock_table(target, AccessShareLock);
 	open_gate(run, staging, target);
@@ -326,6 +327,7 @@ ask_readiness(void *arg)
 static bool
 is_ready(Run *run)
 {
+	dq_activity_phase(run, RUN_PLANNING);
 	run->plan = dq_plan_readiness(run->gate, run->map, run);
 	if (run->plan == NULL)
 		return true;

@@ -304,7 +304,7 @@ my $expected = judged('source', @last);
 
 $node->safe_psql('postgres', 'CREATE ROLE backup LOGIN BYPASSRLS; GRANT pg_read_all_data TO backup; CREATE ROLE curious LOGIN; GRANT pg_read_all_data TO curious');
 $node->command_checks_all([ 'pg_dump', '-Fc', '-f', "$dir/backup", '-d', $node->connstr('source') . ' user=backup' ], 0, [qr/^$/], [qr/^$/], 'a role with BYPASSRLS and pg_read_all_data dumps');
-$node->command_checks_all([ 'pg_dump', '-Fc', '-f', "$dir/curious", '-d', $node->connstr('source') . ' user=curious' ], 1, [qr/^$/], [qr/query would be affected by row-level security policy for table "gates"/],
+$node->command_checks_all([ 'pg_dump', '-Fc', '-f', "$dir/curious", '-d', $node->connstr('source') . ' user=curious' ], 1, [qr/^$/], [qr/query would be affected by row-level security policy for table "\w+"/],
 	'one that does not see all rows gets no part of them');
 
 # --- roles that are missing: an error, and the way out of it
