@@ -6,8 +6,8 @@
  * carries an OID that means nothing.  Its history stays, under its name.
  *
  * Some tables go unnoticed: temporary ones at the end of their session, and
- * any while event triggers are off.  What is left of them goes with the next
- * one that is dropped.
+ * any while event triggers are off.  So do roles.  What is left of them goes
+ * with the next table that is dropped.
  */
 
 CREATE FUNCTION dq_gate.delete_with_it()
@@ -72,6 +72,10 @@ BEGIN
 
 		DELETE FROM dq_gate.gates WHERE target OPERATOR(pg_catalog.=) ANY (gone);
 		DELETE FROM dq_gate.checks WHERE target OPERATOR(pg_catalog.=) ANY (gone);
+		-- the number of a role is that of another one in another cluster
+		UPDATE dq_gate.gates SET run_as = 0::pg_catalog.oid
+		WHERE run_as OPERATOR(pg_catalog.<>) 0::pg_catalog.oid
+		AND NOT EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) run_as);
 		UPDATE dq_gate.gates SET staging = NULL
 		WHERE staging OPERATOR(pg_catalog.=) ANY (gone);
 		UPDATE dq_gate.checks SET ref_table = NULL

@@ -46,7 +46,9 @@ declared_checks(const Gate *gate)
 					   " ARRAY(SELECT p.key FROM pg_catalog.jsonb_each_text(parameters) p ORDER BY 1),"
 					   " ARRAY(SELECT p.value FROM pg_catalog.jsonb_each_text(parameters) p ORDER BY p.key),"
 					   " filter, filter_resolved, max_rate, max_rows::pg_catalog.float8, warn_above,"
-					   " block_above, samples, tags, ref_table::pg_catalog.oid, severity"
+					   " block_above, samples, tags,"
+					   /* it may have gone unnoticed; see lifecycle.sql */
+					   " (SELECT c.oid FROM pg_catalog.pg_class c WHERE c.oid = ref_table), severity"
 					   " FROM dq_gate.checks WHERE target = $1 ORDER BY name COLLATE \"C\"",
 					   1, types, values, NULL, false);
 	for (uint64 row = 0; row < count; row++)

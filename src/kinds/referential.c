@@ -128,12 +128,15 @@ reference_of_declaration(Check *check, const ColumnMap *map)
 	forboth(pc, ref->parent_names, cc, check->columns)
 	{
 		Column	   *column = dq_find_column(map, lfirst(cc));
-		Oid			parent_type;
+		Oid			parent_type = InvalidOid;
 		Oid			operator = InvalidOid;
 
 		if (column != NULL)
 			operator = equality_for(ref->parent, lfirst(pc), column->typid, &parent_type);
-		if (!OidIsValid(operator))
+		if (column != NULL && !OidIsValid(parent_type))
+			check->broken = psprintf("column %s of %s does not exist any more",
+									 quote_identifier(lfirst(pc)), dq_relation_sql(ref->parent));
+		else if (!OidIsValid(operator))
 			check->broken = psprintf("column %s cannot be compared with column %s of %s any more",
 									 quote_identifier(lfirst(cc)), quote_identifier(lfirst(pc)),
 									 dq_relation_sql(ref->parent));
