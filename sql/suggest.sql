@@ -193,8 +193,8 @@ BEGIN
 		LEFT JOIN jsonb_array_elements(part) AS p ON p -> 'attnum' = c -> 'attnum';
 	END LOOP;
 
-	-- the values of columns that have few, in one more scan
-	SELECT string_agg(format('jsonb_build_object(%L, %s, %L, array_agg(DISTINCT %s)::text[])', 'attnum', c.attnum, 'accepted', c.sql), ', ')
+	-- the values of columns that have few, in one more scan; as the type writes them, since a cast may be anybody's function
+	SELECT string_agg(format('jsonb_build_object(%L, %s, %L, format(%L, array_agg(DISTINCT %s))::text[])', 'attnum', c.attnum, 'accepted', '%s', c.sql), ', ')
 	INTO bounds
 	FROM jsonb_to_recordset(profile) AS c (attnum int, sql text, family text, base oid, filled bigint, different bigint, checked bool, refers bool)
 	WHERE c.family IN ('text', 'enum', 'integer') AND c.different BETWEEN 1 AND 10 AND c.different <= 0.05 * c.filled

@@ -190,8 +190,8 @@ dq_gate_expect_range(PG_FUNCTION_ARGS)
 						format_type_be(column->typid)),
 				 errhint("Use dq_gate.expect_sql with an expression over the column.")));
 
-	/* bounds are kept as text, so they are read in fixed styles */
-	dq_assume(&saved, GetUserId(), PHASE_EVIDENCE);
+	/* bounds are kept as text, so they are read in fixed styles; as the gate's role, since a type may hold a domain */
+	dq_assume(&saved, decl->gate->run_as, PHASE_AUDIT);
 	min_text = declared_bound(fcinfo, 2, "min", decl, column, &min);
 	max_text = declared_bound(fcinfo, 3, "max", decl, column, &max);
 	dq_resume(&saved);
