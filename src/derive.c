@@ -20,12 +20,12 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
-#include "utils/typcache.h"
 
 #include "columns.h"
 #include "compat.h"
 #include "derive.h"
 #include "expression.h"
+#include "fit.h"
 #include "kinds/kinds.h"
 #include "params.h"
 #include "policy.h"
@@ -235,10 +235,8 @@ derive_constraints(const ColumnMap *map, Check *key_unique)
 static bool
 type_restricts(const Column *column)
 {
-	char		kind = get_typtype(column->typid);
-
-	return column->typmod >= 0 || kind == TYPTYPE_ENUM ||
-		(kind == TYPTYPE_DOMAIN && DomainHasConstraints(column->typid));
+	return column->typmod >= 0 || get_typtype(column->typid) == TYPTYPE_ENUM ||
+		dq_domain_restricts(column->typid);
 }
 
 /* Checks for single columns: that the value is there, and that it fits */

@@ -10,17 +10,23 @@
  */
 #include "postgres.h"
 
+#include "access/genam.h"
 #include "access/htup_details.h"
+#include "access/table.h"
 #include "access/xact.h"
+#include "catalog/indexing.h"
 #include "catalog/pg_collation.h"
+#include "catalog/pg_constraint.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "parser/parse_coerce.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
 #include "utils/timestamp.h"
-#include "utils/typcache.h"
 
 #include "compat.h"
 #include "fit.h"
@@ -259,14 +265,58 @@ fits_as_input(Column *column, const char *staged, Oid base, int32 typmod, bool r
 	column->misfit_sql = psprintf("(%s) IS TRUE", misfit);
 }
 
+static bool
+has_constraint(Oid domain)
+{
+	Relation	rel = table_open(ConstraintRelationId, AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	bool		found;
+
+	ScanKeyInit(&key, Anum_pg_constraint_contypid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(domain));
+	scan = systable_beginscan(rel, ConstraintTypidIndexId, true, NULL, 1, &key);
+	found = HeapTupleIsValid(systable_getnext(scan));
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+	return found;
+}
+
+/*
+ * Whether a type is a domain with rules of its own, or over one.  Unlike
+ * DomainHasConstraints it does not plan them: that evaluates what is constant
+ * in them, as whoever looks.
+ */
+bool
+dq_domain_restricts(Oid typid)
+{
+	while (get_typtype(typid) == TYPTYPE_DOMAIN)
+	{
+		HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(typid));
+		Form_pg_type type;
+		bool		notnull;
+		Oid			base;
+
+		if (!HeapTupleIsValid(tuple))
+			elog(ERROR, "cache lookup failed for type %u", typid);
+		type = (Form_pg_type) GETSTRUCT(tuple);
+		notnull = type->typnotnull;
+		base = type->typbasetype;
+		ReleaseSysCache(tuple);
+		if (notnull || has_constraint(typid))
+			return true;
+		typid = base;
+	}
+	return false;
+}
+
 /* An array whose elements are of a domain with rules of its own */
 static bool
 elements_restricted(Oid typid)
 {
 	Oid			element = get_element_type(typid);
 
-	return OidIsValid(element) && get_typtype(element) == TYPTYPE_DOMAIN &&
-		DomainHasConstraints(element);
+	return OidIsValid(element) && dq_domain_restricts(element);
 }
 
 /* A number with a fraction, staged for a column of integers */
@@ -410,8 +460,7 @@ dq_choose_fit(Column *column, bool rounding)
 		return;
 
 	/* a domain has rules of its own, which may look at NULL as well */
-	if (!same_type && get_typtype(column->typid) == TYPTYPE_DOMAIN &&
-		DomainHasConstraints(column->typid))
+	if (!same_type && dq_domain_restricts(column->typid))
 	{
 		/* that NULL is not allowed is said by the check for NULL */
 		char	   *broken = psprintf("%sNOT dq_gate.fits((%s)::pg_catalog.text, %u, -1)",
