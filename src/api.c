@@ -354,7 +354,7 @@ set_gate(FunctionCallInfo fcinfo, Gate *gate)
 	map = dq_match_columns(gate, InvalidOid, true);
 	dq_check_policy(map);
 	dq_save_gate(gate);
-	dq_pass_quarantine_on(gate->target, run_as, gate->run_as);
+	dq_pass_quarantine_on(gate->target, gate->registered ? run_as : InvalidOid, gate->run_as);
 }
 
 /*

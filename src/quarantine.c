@@ -618,7 +618,8 @@ dq_in_quarantine_sql(const Run *run, const Quarantine *quarantine)
 
 /*
  * The quarantine of a target, if there is one, goes from one role of the gate
- * to another.
+ * to another; or, where there was no gate before, from everybody as which runs
+ * were made, see grant_to_role.
  */
 void
 dq_pass_quarantine_on(Oid target, Oid old_role, Oid role)
@@ -632,8 +633,9 @@ dq_pass_quarantine_on(Oid target, Oid old_role, Oid role)
 		dq_execute(psprintf("ALTER TABLE %s OWNER TO %s", dq_relation_sql(relid),
 							quote_identifier(GetUserNameFromId(role, false))),
 				   0, NULL, NULL, NULL, false);
-	/* what it wrote while the table was somebody else's, see grant_to_role */
-	if (OidIsValid(relid) && old_role != role && SearchSysCacheExists1(AUTHOID, ObjectIdGetDatum(old_role)))
+	if (OidIsValid(relid) && !OidIsValid(old_role))
+		close_to_others(relid);
+	else if (OidIsValid(relid) && old_role != role && SearchSysCacheExists1(AUTHOID, ObjectIdGetDatum(old_role)))
 		dq_execute(psprintf("REVOKE ALL ON %s FROM %s CASCADE", dq_relation_sql(relid),
 							grantee_sql(old_role)), 0, NULL, NULL, NULL, false);
 	dq_resume(&saved);
