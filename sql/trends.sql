@@ -235,7 +235,9 @@ AS $$
 				  ORDER BY r.run_id DESC LIMIT 100) AS u
 			WHERE u.published AND NOT u.enforced
 		) AS p
-		WHERE g.expected_every IS NOT NULL OR h.published OPERATOR(pg_catalog.>=) 5
+		-- to whom the runs are not shown, none has arrived
+		WHERE dq_gate.may_see_rows(g.target)
+		AND (g.expected_every IS NOT NULL OR h.published OPERATOR(pg_catalog.>=) 5)
 	) AS d
 	WHERE d.expected_by OPERATOR(pg_catalog.<) $1
 	ORDER BY 7 DESC, 1

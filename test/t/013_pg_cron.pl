@@ -214,6 +214,18 @@ my @calls = (qq{schedule('"S x".$long', '0 0 1 1 *', '"S x".good_staging') > 0},
 ($status, $out, $err) = psql_c($first, [ map { "SELECT dq_gate.$_" } @calls ], user => 'loader');
 is("$out$err", "t\nt", 'a table with a long name');
 
+# --- an operator of the gate schedules it, on the staging table of the gate
+
+psql_c($first, "SELECT dq_gate.grant_operator($good, 'other')", user => 'loader');
+refused('other', qq{schedule($good, '0 0 1 1 *', '"S x"."it''s bad, staged"')}, '42501', 'gate "S x"\.good: must be able to SET ROLE "loader"',
+	'an operator, another staging table');
+like($err, qr/^HINT:  The job would run as "other", which has to be a member of that role, or an operator of the gate on its own staging table\.$/m,
+	'an operator: with the way out');
+($status, $out, $err) = psql_c($first, [ "SELECT dq_gate.schedule($good, '0 0 1 1 *') > 0", "SELECT dq_gate.unschedule($good)" ], user => 'other');
+is("$out$err", "t\nt", 'an operator may schedule and unschedule');
+psql_c($first, "SELECT dq_gate.revoke_operator($good, 'other')", user => 'loader');
+refused('other', "schedule($good, '0 0 1 1 *')", '42501', 'gate "S x"\.good: must be able to SET ROLE "loader"', 'an operator no more');
+
 foreach my $node (values %node)
 {
 	log_is_clean($node);

@@ -129,6 +129,10 @@ like(as('reader', 'SELECT * FROM dq_quarantine.t'), qr/^42501: /, 'reader: neith
 is(as('loader', "SELECT count(*) FROM mart.s"), '3', 'loader: staging is his');
 like(as('loader', "SELECT count(*) FROM mart.t"), qr/^42501: /, 'loader: the target is not');
 
+# who sees the gate and not its runs must not take it for late
+must('etl', q{SELECT dq_gate.alter_gate('mart.t', expected_every => '1 day')});
+is(as($_, q{SELECT count(*) FROM dq_gate.overdue('2100-01-01')}), $_ =~ /reader|etl/ ? '1' : '0', "$_: what is overdue") foreach 'etl', 'reader', 'op', 'by_policy', 'outsider';
+
 # === quarantine belongs to the gate's role alone
 
 my $acl = q{SELECT relowner::regrole || ': ' || COALESCE((SELECT string_agg(DISTINCT CASE grantee WHEN 0 THEN 'PUBLIC' ELSE grantee::regrole::text END, ',') FROM aclexplode(relacl) WHERE grantee <> relowner), 'nobody else')
