@@ -80,7 +80,7 @@ END
 $$;
 \connect - dq_tester
 SET client_min_messages = error;
-SELECT plan(125);
+SELECT plan(127);
 
 -- a row in quarantine for each that is said to have one
 CREATE FUNCTION quarantine_rows(quarantine regclass, run_id bigint, days numeric, requeued bool DEFAULT false) RETURNS bigint LANGUAGE plpgsql AS $$
@@ -210,19 +210,17 @@ SELECT is(all_of('lent'), 'of another, last', 'a member of the role of a gate pu
 
 -- --- what baselines need
 
-CREATE TABLE seasons (LIKE "S x"."Old ""one" INCLUDING ALL);
-CREATE TABLE replayed (LIKE seasons INCLUDING ALL);
-CREATE TABLE by_default (LIKE seasons INCLUDING ALL);
-SELECT dq_gate.create_gate(t, log_retention => '50 days', enforce => false) FROM unnest('{seasons,replayed,by_default}'::regclass[]) t \g /dev/null
-SELECT dq_gate.expect_volume(t, history => 10, by => by, name => 'volume_' || by) FROM unnest('{seasons,replayed}'::regclass[]) t, unnest('{batches,weekday,hour,month_end}'::text[]) AS by \g /dev/null
-SELECT dq_gate.expect_volume(t, history => 40, by => 'days', name => 'volume_days'),
-	dq_gate.expect_metric(t, 'sum("select")', history => 9, by => 'weekday', name => 'metric_weekday'),
-	dq_gate.expect_row_count(t, min => 0, name => 'measured'),
-	dq_gate.expect_metric(t, 'measured', 'zscore', history => 30, by => 'batches', name => 'metric_of'),
-	dq_gate.expect_stable_distribution(t, 'select', history => 20, min_rows => 1) FROM unnest('{seasons,replayed}'::regclass[]) t \g /dev/null
-SELECT is(history('seasons', 400) + history('replayed', 400) + history('by_default', 400), 3 * 738::bigint, 'a history of 400 days');
--- one gate goes through days that are long gone: it stands 100 days back
-SELECT set_back('replayed', 100) \g /dev/null
+-- a gate for each check, lest what one needs be kept for another; those that go through days long gone stand 100 days back
+CREATE TABLE learning AS SELECT n, name, 'learns_' || n AS t, false AS back FROM unnest('{batches,days,weekday,hour,month_end,metric_weekday,metric_of,distribution,default}'::text[]) WITH ORDINALITY AS c (name, n);
+INSERT INTO learning SELECT n, name, 'replays_' || n, true FROM learning;
+SELECT format('CREATE TABLE %I (LIKE "S x"."Old ""one" INCLUDING ALL)', t) FROM learning \gexec
+SELECT dq_gate.create_gate(t::regclass, log_retention => '50 days', enforce => false) FROM learning \g /dev/null
+SELECT dq_gate.expect_volume(t::regclass, history => CASE name WHEN 'days' THEN 40 WHEN 'batches' THEN 20 ELSE 10 END, by => name, name => 'volume_' || name) FROM learning WHERE n <= 5 \g /dev/null
+SELECT dq_gate.expect_metric(t::regclass, 'sum("select")', history => 9, by => 'weekday', name => 'metric_weekday') FROM learning WHERE name = 'metric_weekday' \g /dev/null
+SELECT dq_gate.expect_row_count(t::regclass, min => 0, name => 'measured'), dq_gate.expect_metric(t::regclass, 'measured', 'zscore', history => 30, by => 'batches', name => 'metric_of') FROM learning WHERE name = 'metric_of' \g /dev/null
+SELECT dq_gate.expect_stable_distribution(t::regclass, 'select', history => 20, min_rows => 1) FROM learning WHERE name = 'distribution' \g /dev/null
+SELECT is((SELECT sum(history(t::regclass, 400)) FROM learning), 18 * 738::numeric, 'a history of 400 days each');
+SELECT set_back(t::regclass, 100) FROM learning WHERE back \g /dev/null
 -- what checks say of a batch at each of some days
 CREATE FUNCTION judged(target regclass, days date[]) RETURNS TABLE (day date, check_name text, said text) LANGUAGE plpgsql AS $$
 DECLARE
@@ -235,25 +233,23 @@ BEGIN
 	END LOOP;
 END
 $$;
--- today, the day before the oldest that is kept is not reached, and the last day of a month
-CREATE FUNCTION days_of(target regclass) RETURNS date[] LANGUAGE sql AS $$
-	SELECT CASE target WHEN 'replayed'::regclass THEN ARRAY[current_date - 100, current_date - 99, (date_trunc('month', current_date - 100) + interval '1 month - 1 day')::date]
-		ELSE ARRAY[current_date, current_date - 49, (date_trunc('month', current_date) - interval '1 day')::date] END
+CREATE FUNCTION days_of(back bool) RETURNS date[] LANGUAGE sql AS $$
+	SELECT CASE WHEN back THEN ARRAY[current_date - 100, current_date - 99, (date_trunc('month', current_date - 100) + interval '1 month - 1 day')::date]
+		-- the last day is the first midnight that is kept
+		ELSE ARRAY[current_date, (date_trunc('month', current_date) - interval '1 day')::date, current_date - 49] END
 $$;
-CREATE TABLE before AS SELECT t, j.* FROM unnest('{seasons,replayed,by_default}'::regclass[]) t, judged(t, days_of(t)) j;
+CREATE TABLE before AS SELECT l.t, l.back, j.* FROM learning l, judged(l.t::regclass, days_of(l.back)) j WHERE j.check_name <> 'volume' OR l.name = 'default';
 SELECT is((SELECT count(*) FROM before WHERE said !~ '^(passed|failed) '), 0::bigint, 'all checks have history enough');
-CREATE TABLE sizes AS SELECT target, count(*) AS runs FROM dq_gate.runs GROUP BY 1;
-CALL dq_gate.purge('seasons');
-CALL dq_gate.purge('replayed');
-CALL dq_gate.purge('by_default');
-CREATE TABLE after AS SELECT t, j.* FROM unnest('{seasons,replayed,by_default}'::regclass[]) t, judged(t, days_of(t)) j;
-SELECT is((SELECT a.said FROM after a WHERE a.t = b.t AND a.day = b.day AND a.check_name = b.check_name), b.said, format('%s judges %s as before', b.check_name, CASE day WHEN current_date THEN 'today' ELSE 'a day in the past' END))
-FROM before b ORDER BY b.t, b.day, b.check_name;
--- counted by hand: what the window of each check has on the oldest day, which is the first midnight behind the 50 days
-CREATE FUNCTION runs_since(target regclass, since timestamptz) RETURNS bigint LANGUAGE sql AS 'SELECT count(*) FROM dq_gate.runs r WHERE r.target = $1 AND r.started_at >= $2';
-SELECT is((SELECT count(*) FROM dq_gate.runs WHERE target = 'by_default'::regclass AND started_at < now() - interval '50 days'), 14::bigint, 'the volume that nobody declared needs 14 batches');
-SELECT cmp_ok((SELECT count(*) FROM dq_gate.runs WHERE target = 'seasons'::regclass AND started_at < now() - interval '50 days'), '<', 400::bigint, 'checks need more, but not all');
-SELECT is((SELECT count(*) FROM dq_gate.runs r WHERE target = 'seasons'::regclass AND NOT EXISTS (SELECT FROM dq_gate.results s WHERE s.run_id = r.run_id)), 0::bigint, 'baselines keep their results');
+SELECT format('CALL dq_gate.purge(%L)', t) FROM learning \gexec
+CREATE TABLE after AS SELECT l.t, j.* FROM learning l, judged(l.t::regclass, days_of(l.back)) j;
+SELECT is((SELECT a.said FROM after a WHERE a.t = b.t AND a.day = b.day AND a.check_name = b.check_name), b.said, format('%s judges day %s as before%s', b.check_name, b.place, CASE WHEN b.back THEN ', of a time that is past' ELSE '' END))
+FROM (SELECT *, row_number() OVER (PARTITION BY t, check_name ORDER BY day) AS place FROM before) b ORDER BY b.t, b.place, b.check_name;
+CREATE FUNCTION kept(name text) RETURNS bigint LANGUAGE sql AS $$ SELECT count(*) FROM learning l JOIN dq_gate.runs r ON r.target = l.t::regclass WHERE NOT l.back AND l.name = kept.name AND r.started_at < now() - interval '50 days' $$;
+SELECT is(kept('default'), 14::bigint, 'the volume that nobody declared needs 14 batches');
+SELECT is(kept('batches'), 20::bigint, 'another so many as it was declared with');
+SELECT is(kept('weekday'), 70::bigint, 'so many of each weekday');
+SELECT is(kept('hour'), 240::bigint, 'of each hour');
+SELECT is((SELECT count(*) FROM dq_gate.runs r WHERE r.target = 'learns_4'::regclass AND NOT EXISTS (SELECT FROM dq_gate.results s WHERE s.run_id = r.run_id)), 0::bigint, 'they keep their results');
 
 -- --- housekeeping
 
