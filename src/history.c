@@ -185,6 +185,8 @@ season_sql(void)
  * compared with, as int8[]: batches that stand at that time or later, or,
  * where the gate has none as late as that, not before the last one.  What is
  * asked for are the checks that are declared, and the volume that is derived.
+ * The subqueries with an OFFSET are to look at one run after the other by its
+ * index, and never at all of a long log.
  */
 Datum
 dq_needed_baselines(Oid target, TimestampTz before)
@@ -217,10 +219,12 @@ dq_needed_baselines(Oid target, TimestampTz before)
 						"  ORDER BY r.batch_time DESC, r.run_id DESC LIMIT " LOOK_BACK "),"
 						" v (metric, profile, run_id, batch_time) AS ("
 						"  SELECT NULL::pg_catalog.text, NULL::pg_catalog.text, b.run_id, b.batch_time FROM b WHERE b.row_count IS NOT NULL UNION ALL"
-						"  SELECT s.check_name, NULL, b.run_id, b.batch_time FROM b JOIN dq_gate.results AS s ON s.run_id = b.run_id"
-						"  WHERE s.measured IS NOT NULL AND s.check_name IN (SELECT c.metric FROM c) UNION ALL"
-						"  SELECT NULL, p.column_name, b.run_id, b.batch_time FROM b JOIN dq_gate.profiles AS p ON p.run_id = b.run_id"
-						"  WHERE " TELLING_PROFILE " AND p.column_name IN (SELECT c.profile FROM c))"
+						"  SELECT m.name, NULL, b.run_id, b.batch_time FROM b, LATERAL (SELECT s.check_name FROM dq_gate.results AS s"
+						"  WHERE s.run_id = b.run_id AND s.measured IS NOT NULL AND s.check_name IN (SELECT c.metric FROM c) OFFSET 0) AS m (name)"
+						"  WHERE EXISTS (SELECT FROM c WHERE c.metric IS NOT NULL) UNION ALL"
+						"  SELECT NULL, m.name, b.run_id, b.batch_time FROM b, LATERAL (SELECT p.column_name FROM dq_gate.profiles AS p"
+						"  WHERE p.run_id = b.run_id AND " TELLING_PROFILE " AND p.column_name IN (SELECT c.profile FROM c) OFFSET 0) AS m (name)"
+						"  WHERE EXISTS (SELECT FROM c WHERE c.profile IS NOT NULL))"
 						" SELECT ARRAY(SELECT w.run_id FROM (SELECT v.run_id, CASE c.grouping"
 						"  WHEN 'days' THEN v.batch_time >= t.time - pg_catalog.make_interval(days => c.size)"
 						"  ELSE pg_catalog.row_number() OVER (PARTITION BY c.no, %s ORDER BY v.batch_time DESC, v.run_id DESC) <= c.size END"
