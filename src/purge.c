@@ -37,8 +37,9 @@
 
 #define MAX_STEP_ROWS	1000000
 
-/* How many runs a step looks at, at most: each may be one that stays */
-#define STEP_RUNS	1000
+/* How many runs a step looks at, at most and at least: each may be one that stays */
+#define MAX_STEP_RUNS	1000
+#define MIN_STEP_RUNS	100
 
 typedef struct PurgeCounts
 {
@@ -78,6 +79,13 @@ typedef struct Purge
 	bool		noted;			/* that rows were not let go */
 	bool		more;
 } Purge;
+
+/* How many runs a step looks at */
+static int
+step_runs(const Purge *purge)
+{
+	return Min(Max(purge->step_rows, MIN_STEP_RUNS), MAX_STEP_RUNS);
+}
 
 /* Append to a list, for people */
 static void
@@ -137,7 +145,7 @@ quarantine_step(void *arg)
 		note(&purge->busy, ", ", dq_relation_sql(quarantine));
 		return;
 	}
-	looked_at = dq_old_quarantined(&purge->retention, quarantine, &after, STEP_RUNS, &runs, &unread);
+	looked_at = dq_old_quarantined(&purge->retention, quarantine, &after, step_runs(purge), &runs, &unread);
 	if (looked_at == 0)
 		return;
 	chosen = delete_quarantined(purge, quarantine, runs, &deleted);
@@ -152,7 +160,7 @@ quarantine_step(void *arg)
 		purge->after_quarantined = after;
 		purge->counts.unread += unread;
 	}
-	purge->more = looked_at == STEP_RUNS || purge->after_quarantined != after;
+	purge->more = looked_at == step_runs(purge) || purge->after_quarantined != after;
 }
 
 /* Delete what a table of the log has of the runs; answers the number of rows */
@@ -190,7 +198,7 @@ log_step(void *arg)
 	Oid			quarantine = OidIsValid(purge->retention.target) ?
 		dq_quarantine_of(purge->retention.target) : InvalidOid;
 	OldRun	   *runs;
-	int			count = dq_old_runs(&purge->retention, quarantine, &purge->after, STEP_RUNS,
+	int			count = dq_old_runs(&purge->retention, quarantine, &purge->after, step_runs(purge),
 									purge->counting, &runs);
 	int64	   *whole = palloc(sizeof(int64) * Max(1, count));
 	int64	   *details = palloc(sizeof(int64) * Max(1, count));
@@ -217,7 +225,7 @@ log_step(void *arg)
 		}
 		purge->after = runs[i];
 	}
-	purge->more = i < count || count == STEP_RUNS;
+	purge->more = i < count || count == step_runs(purge);
 
 	if (purge->counting)
 	{
@@ -254,13 +262,13 @@ rules_step(void *arg)
 
 	dq_assume(&saved, dq_extension_owner(), PHASE_LOG);
 	dq_execute(psprintf("SELECT ARRAY(SELECT s.rules_hash FROM dq_gate.rule_sets AS s WHERE NOT EXISTS ("
-						"SELECT FROM dq_gate.runs AS r WHERE r.rules_hash = s.rules_hash) LIMIT %d FOR UPDATE SKIP LOCKED)", STEP_RUNS),
+						"SELECT FROM dq_gate.runs AS r WHERE r.rules_hash = s.rules_hash) LIMIT %d FOR UPDATE SKIP LOCKED)", MAX_STEP_RUNS),
 			   0, NULL, NULL, NULL, false);
 	values[0] = PointerGetDatum(DatumGetArrayTypePCopy(dq_result_datum(0, 1, &isnull)));
 	dq_free_result();
 	purge->more = dq_execute("DELETE FROM dq_gate.rule_sets AS s WHERE s.rules_hash = ANY ($1) AND NOT EXISTS ("
 							 "SELECT FROM dq_gate.runs AS r WHERE r.rules_hash = s.rules_hash)",
-							 1, types, values, NULL, false) == STEP_RUNS;
+							 1, types, values, NULL, false) == MAX_STEP_RUNS;
 	dq_resume(&saved);
 }
 
