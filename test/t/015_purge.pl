@@ -179,6 +179,21 @@ $holder->query_safe('COMMIT');
 $publish->finish;
 is($publish->{out}, 'published', 'and is published');
 is($node->safe_psql('postgres', qq{SELECT count(*) FROM dq_gate.runs JOIN dq_gate.rule_sets USING (rules_hash) WHERE rules_hash = '$hash'}), 1, 'with rules of its own');
+# between keeping the rules and writing the run
+$node->safe_psql('postgres', qq{
+	CREATE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql AS \$\$ BEGIN PERFORM pg_advisory_xact_lock(43); RETURN NEW; END \$\$;
+	CREATE TRIGGER hold BEFORE INSERT ON dq_gate.runs FOR EACH ROW WHEN (NEW.rules_hash = '$hash') EXECUTE FUNCTION hold();
+	DELETE FROM dq_gate.runs WHERE rules_hash = '$hash';
+	SELECT old_runs('g', 1)});
+$holder->query_safe('SELECT pg_advisory_lock(43)');
+$publish = background_c($node, q{SELECT verdict FROM dq_gate.publish('g_s', 'g')}, name => 'publish');
+ok($node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE application_name = 'publish' AND wait_event = 'advisory'}), 'a run that has kept its rules, and is not written');
+($status, $out, $err) = psql_c($node, q{CALL dq_gate.purge('g')}, options => '-c statement_timeout=20s');
+like($err, qr/ 1 run, 3 results/, 'purge does not wait for it');
+$holder->query_safe('SELECT pg_advisory_unlock(43)');
+$publish->finish;
+is($publish->{out}, 'published', 'nor takes its rules from it') or diag($publish->{err});
+$node->safe_psql('postgres', 'DROP TRIGGER hold ON dq_gate.runs');
 $holder->quit;
 
 # --- two at once
