@@ -32,7 +32,8 @@ CREATE FUNCTION dq_gate.create_gate(target pg_catalog.regclass,
 									on_type_change pg_catalog.text DEFAULT NULL,
 									after_publish pg_catalog.text DEFAULT NULL,
 									quarantine_retention pg_catalog.interval DEFAULT NULL,
-									log_retention pg_catalog.interval DEFAULT NULL)
+									log_retention pg_catalog.interval DEFAULT NULL,
+									alert pg_catalog.text DEFAULT NULL)
 RETURNS pg_catalog.regclass
 AS 'MODULE_PATHNAME', 'dq_gate_create_gate'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -67,7 +68,8 @@ CREATE FUNCTION dq_gate.alter_gate(target pg_catalog.regclass,
 								   on_type_change pg_catalog.text DEFAULT NULL,
 								   after_publish pg_catalog.text DEFAULT NULL,
 								   quarantine_retention pg_catalog.interval DEFAULT NULL,
-								   log_retention pg_catalog.interval DEFAULT NULL)
+								   log_retention pg_catalog.interval DEFAULT NULL,
+								   alert pg_catalog.text DEFAULT NULL)
 RETURNS pg_catalog.regclass
 AS 'MODULE_PATHNAME', 'dq_gate_alter_gate'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;

@@ -32,7 +32,7 @@ REVOKE ALL ON FUNCTION dq_gate.delete_with_it() FROM PUBLIC;
 
 CREATE TRIGGER delete_with_gate AFTER DELETE ON dq_gate.gates
 	REFERENCING OLD TABLE AS gone FOR EACH STATEMENT
-	EXECUTE FUNCTION dq_gate.delete_with_it('target', 'checks', 'operators');
+	EXECUTE FUNCTION dq_gate.delete_with_it('target', 'checks', 'operators', 'mutes');
 CREATE TRIGGER delete_with_run AFTER DELETE ON dq_gate.runs
 	REFERENCING OLD TABLE AS gone FOR EACH STATEMENT
 	EXECUTE FUNCTION dq_gate.delete_with_it('run_id', 'results', 'profiles', 'acknowledgements');

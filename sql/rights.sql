@@ -12,7 +12,7 @@ GRANT USAGE ON SCHEMA dq_gate TO PUBLIC;
 REVOKE ALL ON ALL TABLES IN SCHEMA dq_gate FROM PUBLIC;
 REVOKE ALL ON ALL SEQUENCES IN SCHEMA dq_gate FROM PUBLIC;
 GRANT SELECT ON dq_gate.gates, dq_gate.checks, dq_gate.runs, dq_gate.results,
-	dq_gate.profiles, dq_gate.acknowledgements, dq_gate.rule_sets, dq_gate.quarantines, dq_gate.operators TO PUBLIC;
+	dq_gate.profiles, dq_gate.acknowledgements, dq_gate.mutes, dq_gate.rule_sets, dq_gate.quarantines, dq_gate.operators TO PUBLIC;
 -- those of the invoker, so that they show no more than that
 GRANT SELECT ON dq_gate.dq_check_results, dq_gate.check_trend, dq_gate.pass_rate, dq_gate.failed_checks TO PUBLIC;
 GRANT SELECT ON dq_gate.unread, dq_gate.housekeeping TO PUBLIC;
@@ -25,6 +25,7 @@ ALTER TABLE dq_gate.runs ENABLE ROW LEVEL SECURITY;
 ALTER TABLE dq_gate.results ENABLE ROW LEVEL SECURITY;
 ALTER TABLE dq_gate.profiles ENABLE ROW LEVEL SECURITY;
 ALTER TABLE dq_gate.acknowledgements ENABLE ROW LEVEL SECURITY;
+ALTER TABLE dq_gate.mutes ENABLE ROW LEVEL SECURITY;
 ALTER TABLE dq_gate.rule_sets ENABLE ROW LEVEL SECURITY;
 ALTER TABLE dq_gate.quarantines ENABLE ROW LEVEL SECURITY;
 ALTER TABLE dq_gate.operators ENABLE ROW LEVEL SECURITY;
@@ -57,6 +58,8 @@ CREATE POLICY readers_of_rows ON dq_gate.acknowledgements FOR SELECT
 	USING (EXISTS (SELECT FROM dq_gate.runs r
 				   WHERE r.run_id OPERATOR(pg_catalog.=) acknowledgements.run_id
 				   AND dq_gate.may_see_rows(r.target)));
+CREATE POLICY readers_of_target ON dq_gate.mutes FOR SELECT
+	USING (dq_gate.may_read(target));
 CREATE POLICY readers_of_rows ON dq_gate.rule_sets FOR SELECT
 	USING (EXISTS (SELECT FROM dq_gate.runs r
 				   WHERE r.rules_hash OPERATOR(pg_catalog.=) rule_sets.rules_hash

@@ -48,6 +48,8 @@ CREATE TABLE dq_gate.gates (
 				CHECK (after_publish IN ('keep', 'truncate', 'delete')),
 	quarantine_retention	pg_catalog.interval,
 	log_retention	pg_catalog.interval,
+	alert		pg_catalog.text NOT NULL DEFAULT 'failure'
+				CHECK (alert IN ('failure', 'change', 'always', 'never')),
 	created_by	pg_catalog.name NOT NULL DEFAULT SESSION_USER,
 	created_at	pg_catalog.timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp()
 );
@@ -83,6 +85,7 @@ COMMENT ON COLUMN dq_gate.gates.on_type_change IS 'whether the target takes a wi
 COMMENT ON COLUMN dq_gate.gates.after_publish IS 'what becomes of the rows in staging that were published: keep, truncate or delete';
 COMMENT ON COLUMN dq_gate.gates.quarantine_retention IS 'how long quarantined rows are kept from purge; NULL: for ever';
 COMMENT ON COLUMN dq_gate.gates.log_retention IS 'how long runs and their results are kept from purge; NULL: for ever';
+COMMENT ON COLUMN dq_gate.gates.alert IS 'which runs are told on the channel dq_gate: each failure, each change, always or never';
 COMMENT ON COLUMN dq_gate.gates.run_as IS 'the role that every run of the gate acts as, whoever calls it';
 
 CREATE TABLE dq_gate.checks (
@@ -122,6 +125,21 @@ COMMENT ON COLUMN dq_gate.checks.ref_table IS 'the other table that the check is
 COMMENT ON COLUMN dq_gate.checks.filter IS 'the rows that the check is about; NULL: all';
 COMMENT ON COLUMN dq_gate.checks.reads_target IS
 	'the check reads the target itself, which is then locked against writers from the start of a run';
+
+CREATE TABLE dq_gate.mutes (
+	target		pg_catalog.regclass NOT NULL,
+	muted_at	pg_catalog.timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
+	muted_by	pg_catalog.name NOT NULL DEFAULT SESSION_USER,
+	muted_until	pg_catalog.timestamptz NOT NULL,
+	reason		pg_catalog.text NOT NULL,
+	ended_by	pg_catalog.name,
+	PRIMARY KEY (target, muted_at)
+);
+COMMENT ON TABLE dq_gate.mutes IS
+	'when no alert was to be raised by which gate, and why; written by mute and unmute';
+COMMENT ON COLUMN dq_gate.mutes.muted_by IS 'the role that was logged in';
+COMMENT ON COLUMN dq_gate.mutes.muted_until IS 'when the mute ends, or was ended';
+COMMENT ON COLUMN dq_gate.mutes.ended_by IS 'who ended it before its time, or put another one in its place; NULL: nobody';
 
 CREATE TABLE dq_gate.rule_sets (
 	rules_hash	pg_catalog.text PRIMARY KEY,
@@ -271,7 +289,7 @@ COMMENT ON COLUMN dq_gate.profiles.min_length IS 'of texts, in characters';
 
 CREATE TABLE dq_gate.acknowledgements (
 	run_id		pg_catalog.int8 PRIMARY KEY,
-	acknowledged_by	pg_catalog.name NOT NULL,
+	acknowledged_by	pg_catalog.name NOT NULL DEFAULT SESSION_USER,
 	acknowledged_at	pg_catalog.timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
 	note		pg_catalog.text NOT NULL
 );
@@ -303,6 +321,9 @@ SELECT pg_catalog.pg_extension_config_dump('dq_gate.gates',
 SELECT pg_catalog.pg_extension_config_dump('dq_gate.checks',
 	$$WHERE NOT EXISTS (SELECT FROM dq_gate.gates g JOIN pg_catalog.pg_class c ON c.oid IN (g.target, g.staging, ref_table)
 	WHERE g.target = checks.target AND c.relpersistence = 't')$$);
+SELECT pg_catalog.pg_extension_config_dump('dq_gate.mutes',
+	$$WHERE NOT EXISTS (SELECT FROM dq_gate.gates g JOIN pg_catalog.pg_class c ON c.oid IN (g.target, g.staging)
+	WHERE g.target = mutes.target AND c.relpersistence = 't')$$);
 SELECT pg_catalog.pg_extension_config_dump('dq_gate.rule_sets', '');
 SELECT pg_catalog.pg_extension_config_dump('dq_gate.run_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('dq_gate.runs', $$WHERE gate !~ '^pg_temp_'$$);

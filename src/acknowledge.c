@@ -114,8 +114,8 @@ refuse_acknowledged(const LoggedRun *run)
 static void
 acknowledge(LoggedRun *run, const char *note)
 {
-	Oid			types[3] = {INT8OID, NAMEOID, TEXTOID};
-	Datum		values[3] = {Int64GetDatum(run->run_id)};
+	Oid			types[2] = {INT8OID, TEXTOID};
+	Datum		values[2] = {Int64GetDatum(run->run_id)};
 	Identity	saved;
 	bool		done;
 
@@ -129,13 +129,11 @@ acknowledge(LoggedRun *run, const char *note)
 	if (run->acknowledged)
 		refuse_acknowledged(run);
 
-	/* the person, whatever role he has set */
-	values[1] = DirectFunctionCall1(namein, CStringGetDatum(GetUserNameFromId(GetSessionUserId(), false)));
-	values[2] = CStringGetTextDatum(note);
+	values[1] = CStringGetTextDatum(note);
 	dq_assume(&saved, dq_extension_owner(), PHASE_LOG);
-	done = dq_execute("INSERT INTO dq_gate.acknowledgements (run_id, acknowledged_by, note)"
-					  " VALUES ($1, $2, $3) ON CONFLICT (run_id) DO NOTHING",
-					  3, types, values, NULL, false) > 0;
+	done = dq_execute("INSERT INTO dq_gate.acknowledgements (run_id, note)"
+					  " VALUES ($1, $2) ON CONFLICT (run_id) DO NOTHING",
+					  2, types, values, NULL, false) > 0;
 	dq_resume(&saved);
 	if (!done)
 	{

@@ -500,7 +500,8 @@ judge_batch(CheckResult *result)
 	}
 	result->failure = result->message;
 	/* of one row the sum is its value */
-	result->discreet = "failed";
+	if (!check->kind->observes_counts)
+		result->discreet = check->complaint;
 	if (failed && result->values && !check->no_samples)
 		result->message = psprintf("%s, %s", result->message, result->values);
 }

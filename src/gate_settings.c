@@ -28,6 +28,7 @@ static const char *const new_column_words[] = {"fail", "ignore", "rescue", "evol
 static const char *const missing_column_words[] = {"default", "fail", NULL};
 static const char *const type_change_words[] = {"fail", "widen", NULL};
 static const char *const after_publish_words[] = {"keep", "truncate", "delete", NULL};
+static const char *const alert_words[] = {"failure", "change", "always", "never", NULL};
 
 /* Settings are named like the field of Gate that holds them */
 #define SETTING(name, typid, otherwise, words) \
@@ -67,6 +68,7 @@ const GateSetting dq_gate_settings[] = {
 	SETTING(after_publish, TEXTOID, "keep", after_publish_words),
 	SETTING(quarantine_retention, INTERVALOID, NULL, NULL),
 	SETTING(log_retention, INTERVALOID, NULL, NULL),
+	SETTING(alert, TEXTOID, "failure", alert_words),
 };
 
 const int	dq_gate_setting_count = lengthof(dq_gate_settings);

@@ -18,6 +18,7 @@
 #include "audit.h"
 #include "history.h"
 #include "log.h"
+#include "notify.h"
 #include "profile.h"
 #include "row_limits.h"
 #include "spi_util.h"
@@ -209,7 +210,7 @@ log_result(const Run *run, const CheckResult *result, int check_no)
 }
 
 /*
- * Write the run and what its checks found.
+ * Write the run and what its checks found, and tell it to those who listen.
  */
 void
 dq_log_run(const Run *run)
@@ -267,5 +268,6 @@ dq_log_run(const Run *run)
 	foreach(lc, run->results)
 		log_result(run, lfirst(lc), ++check_no);
 	dq_log_profiles(run);
+	dq_alert(run);
 	dq_resume(&saved);
 }

@@ -105,6 +105,15 @@ typedef enum DqAfterPublish
 	DQ_AFTER_DELETE
 } DqAfterPublish;
 
+/* Which runs are told to those who listen */
+typedef enum DqAlert
+{
+	DQ_ALERT_FAILURE,			/* each that needs attention */
+	DQ_ALERT_CHANGE,			/* each that went otherwise than the one before */
+	DQ_ALERT_ALWAYS,
+	DQ_ALERT_NEVER
+} DqAlert;
+
 /*
  * One guarded target, registered or on derived defaults.  Most fields are
  * settings: see gate_settings.c.
@@ -145,6 +154,7 @@ typedef struct Gate
 	int			after_publish;	/* DqAfterPublish */
 	char	   *quarantine_retention;	/* interval as text; NULL: for ever */
 	char	   *log_retention;	/* the same */
+	int			alert;			/* DqAlert */
 } Gate;
 
 /* Whether a staged value can become a value of the target's column */

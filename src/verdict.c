@@ -73,6 +73,20 @@ action_suffix(const CheckResult *result)
 	return result->action == DQ_BLOCK ? "" : psprintf(" (%s)", dq_action_name(result->action));
 }
 
+/* What a failed check has found, for those who may not see the rows */
+static const char *
+public_finding(const CheckResult *result)
+{
+	return result->discreet ? result->discreet : result->failure;
+}
+
+/* A line about a check that failed */
+static char *
+failure_text(const CheckResult *result, const char *finding)
+{
+	return psprintf("%s: %s%s", result->check->name, finding, action_suffix(result));
+}
+
 /*
  * Decide from the results whether the audit passed, and list what failed.
  */
@@ -96,9 +110,7 @@ dq_judge_run(Run *run)
 			continue;
 		run->checks_failed++;
 		run->failed = lappend(run->failed, result->check->name);
-		run->failures = lappend(run->failures,
-								psprintf("%s: %s%s", result->check->name, result->failure,
-										 action_suffix(result)));
+		run->failures = lappend(run->failures, failure_text(result, result->failure));
 		if (blocks(result) || skips(result))
 			run->clean = false;
 		/* a gate that is being calibrated keeps out only what cannot be published, or not twice */
@@ -150,9 +162,8 @@ dq_told_failures(const Run *run)
 	{
 		const CheckResult *result = find_result(run, lfirst(name));
 
-		if (result && result->discreet)
-			told = lappend(told, psprintf("%s: %s%s", result->check->name, result->discreet,
-										  action_suffix(result)));
+		if (result)
+			told = lappend(told, failure_text(result, public_finding(result)));
 		else if (run->error && strcmp(lfirst(name), "publish") == 0)
 			told = lappend(told, psprintf("publish: SQLSTATE %s", run->error_sqlstate));
 		else
@@ -234,6 +245,41 @@ dq_moves_rows(const Run *run)
 			return true;
 	}
 	return false;
+}
+
+/*
+ * The failures for those who may not read the target, what kept the batch out
+ * before the rest.
+ */
+List *
+dq_public_failures(const Run *run)
+{
+	List	   *blocking = NIL;
+	List	   *others = NIL;
+	List	   *of_run;
+	int			checks = 0;
+	ListCell   *lc;
+
+	foreach(lc, run->results)
+	{
+		const CheckResult *result = lfirst(lc);
+		char	   *text;
+
+		if (result->status != DQ_FAILED && result->status != DQ_ERROR)
+			continue;
+		checks++;
+		text = failure_text(result, public_finding(result));
+		if (blocks(result))
+			blocking = lappend(blocking, text);
+		else
+			others = lappend(others, text);
+	}
+	/* what no check has said but the run itself, in words of our own unless it is an error */
+	of_run = run->verdict == DQ_VERDICT_PUBLISH_FAILED ?
+		list_make1(psprintf("publish: SQLSTATE %s", run->error_sqlstate)) :
+		list_copy_tail(run->failures, checks);
+	return run->published ? list_concat(list_concat(blocking, others), of_run) :
+		list_concat(list_concat(of_run, blocking), others);
 }
 
 /*

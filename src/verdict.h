@@ -14,6 +14,7 @@ extern void dq_leave_uncounted(Run *run);
 extern void dq_skip_repeated(Run *run);
 extern void dq_skip_tick(Run *run, const char *why);
 extern void dq_reject_emptied(Run *run);
+extern List *dq_public_failures(const Run *run);
 extern bool dq_needs_attention(const Run *run);
 extern bool dq_needs_warning(const Run *run);
 extern const char *dq_verdict_name(DqVerdict verdict);

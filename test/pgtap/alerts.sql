@@ -1,6 +1,6 @@
 -- what somebody ought to look at: which runs need attention, who sees them, who has looked
 \ir include/helpers.sql
-SELECT plan(51);
+SELECT plan(88);
 SET client_min_messages = error;
 
 CREATE SCHEMA "S x";
@@ -114,6 +114,7 @@ SET ROLE dq_outsider;
 SELECT raises(:'call', '42501', 'permission denied', 'to write the target past its gate is not to run it');
 RESET ROLE;
 GRANT ALL ON SCHEMA "S x" TO dq_loader;
+GRANT ALL ON "S x"."st aged" TO dq_loader;
 ALTER TABLE "S x"."Or""ders" OWNER TO dq_loader;
 SELECT dq_gate.alter_gate('"S x"."Or""ders"', run_as => 'dq_loader') \g /dev/null
 SET ROLE dq_loader;
@@ -147,6 +148,63 @@ SET ROLE dq_outsider;
 SELECT raises(:'call', '42704', 'does not exist', 'of a dropped target nobody else');
 RESET ROLE;
 SELECT is(dq_gate.acknowledge(:run, 'gone'), :run::bigint, 'but the role that the run acted as');
+
+-- a gate that is muted
+CREATE FUNCTION mutes() RETURNS text LANGUAGE sql AS
+	$$ SELECT string_agg(concat_ws(' ', muted_by, (muted_until > clock_timestamp())::text, reason, 'ended by ' || ended_by), ', ' ORDER BY muted_at) FROM dq_gate.mutes $$;
+SELECT is(dq_gate.mute('"S x"."Or""ders"', now() + interval '1 hour', 'it''s "late"'), '"S x"."Or""ders"'::regclass, 'a mute');
+SELECT is(mutes(), 'dq_tester true it''s "late"', 'says who and why, and ends');
+SELECT ok((SELECT muted_until > clock_timestamp() + interval '59 minutes' AND muted_until < clock_timestamp() + interval '1 hour' FROM dq_gate.mutes), 'when it is to');
+SELECT dq_gate.mute('"S x"."Or""ders"', '2999-12-31 23:59+00', 'longer') \g /dev/null
+SELECT is(mutes(), 'dq_tester false it''s "late" ended by dq_tester, dq_tester true longer', 'another one takes its place');
+SELECT is((SELECT muted_until FROM dq_gate.mutes WHERE reason = 'longer'), '2999-12-31 23:59+00', 'until then');
+SELECT is(attended('(1, 1), (1, 1)'), 'rejected attention unread', 'its failures are unread all the same');
+SELECT ok(dq_gate.unmute('"S x"."Or""ders"'), 'the end of it');
+SELECT is(mutes(), 'dq_tester false it''s "late" ended by dq_tester, dq_tester false longer ended by dq_tester', 'is kept');
+SELECT ok(NOT dq_gate.unmute('"S x"."Or""ders"'), 'it ends once');
+SELECT raises(format('SELECT dq_gate.mute(%L, %L, %L)', '"S x"."Or""ders"', until, 'x'), '22023', said, format('not until %s', until)) FROM (VALUES
+	('infinity', 'a mute must end.*alert => ''never'''), ('-infinity', 'must be in the future'), ('2020-01-01', 'must be in the future')) v (until, said);
+SELECT raises('SELECT dq_gate.mute(''"S x"."Or""ders"'', NULL, ''x'')', '22004', 'until', 'not without an end');
+SELECT raises(format('SELECT dq_gate.mute(%L, now() + interval %L, %L)', '"S x"."Or""ders"', '1 hour', reason), '22004', '"reason" must not be NULL or empty', format('not without a reason: %s', quote_nullable(reason))) FROM unnest(ARRAY[NULL, '', '  ']) reason;
+SELECT raises('SELECT dq_gate.mute(NULL, now() + interval ''1 hour'', ''x'')', '22004', 'target', 'not without a gate');
+SELECT raises('SELECT dq_gate.unmute(NULL)', '22004', 'target', 'nor unmuted');
+SELECT raises(format('SELECT dq_gate.%s', call), '42704', 'no gate is registered for "S x"."st aged".*create_gate', 'where none is registered: ' || call)
+	FROM unnest(ARRAY['mute(''"S x"."st aged"'', now() + interval ''1 hour'', ''x'')', 'unmute(''"S x"."st aged"'')']) call;
+SELECT raises('SELECT dq_gate.mute(999999::regclass, now() + interval ''1 hour'', ''x'')', '42P01', '999999', 'a table that is none');
+BEGIN READ ONLY;
+SELECT throws_ok('SELECT dq_gate.mute(''"S x"."Or""ders"'', now() + interval ''1 hour'', ''x'')', '25006', NULL, 'not where nothing is written');
+ROLLBACK;
+
+-- who may
+SET ROLE dq_outsider;
+SELECT raises(format('SELECT dq_gate.%s', call), '42501', 'permission denied for gate "S x"."Or""ders".*those who may run it', 'not who may not run it: ' || call)
+	FROM unnest(ARRAY['mute(''"S x"."Or""ders"'', now() + interval ''1 hour'', ''x'')', 'unmute(''"S x"."Or""ders"'')']) call;
+SELECT isnt_empty('SELECT FROM dq_gate.mutes', 'he sees it, if he may read the target');
+SELECT throws_ok('DELETE FROM dq_gate.mutes', '42501', NULL, 'but writes nothing');
+RESET ROLE;
+REVOKE ALL ON "S x"."Or""ders" FROM dq_outsider;
+SET ROLE dq_outsider;
+SELECT is_empty('SELECT FROM dq_gate.mutes', 'or not');
+SET ROLE dq_loader;
+SELECT lives_ok('SELECT dq_gate.mute(''"S x"."Or""ders"'', now() + interval ''1 hour'', ''as the gate'')', 'the role of the gate may');
+RESET ROLE;
+SELECT matches(mutes(), 'dq_tester true as the gate$', 'the one who was logged in is named');
+
+-- what a gate wants to be told of is a rule
+SELECT raises($$ SELECT dq_gate.alter_gate('"S x"."Or""ders"', alert => 'loud') $$, '22023', 'alert "loud" is not known.*failure, change, always and never', 'a word that is none');
+SELECT ok(NOT dq_gate.export_gate('"S x"."Or""ders"') ? 'alert', 'the default is not in a document');
+SELECT dq_gate.alter_gate('"S x"."Or""ders"', alert => 'change') \g /dev/null
+SELECT is(dq_gate.export_gate('"S x"."Or""ders"') ->> 'alert', 'change', 'another is');
+SELECT is((SELECT change FROM dq_gate.import_gate(dq_gate.export_gate('"S x"."Or""ders"') || '{"alert": "never"}') WHERE object = 'gate'), 'changed', 'and is imported');
+
+-- a mute belongs to the gate, not to its rules
+SELECT unalike(dq_gate.export_gate('"S x"."Or""ders"')::text, '%mute%', 'a document has no mute');
+SELECT is((SELECT string_agg(DISTINCT change, ',') FROM dq_gate.import_gate(dq_gate.export_gate('"S x"."Or""ders"'))), 'unchanged', 'an import');
+SELECT matches(mutes(), 'true as the gate$', 'ends none');
+SET ROLE dq_loader;
+SELECT dq_gate.drop_gate('"S x"."Or""ders"') \g /dev/null
+RESET ROLE;
+SELECT is(mutes(), NULL, 'they go with the gate');
 
 -- it stays quick
 SET enable_seqscan = off;
