@@ -53,6 +53,7 @@ DECLARE
 	keys		text[];			-- columns whose values are other ones in each batch
 	items		text[];
 	said		text;
+	seen		text;			-- who has acknowledged it
 	arguments	text[];
 	f			record;
 	passed		record;
@@ -140,6 +141,14 @@ BEGIN
 	lines := lines || dq_gate.wrapped_lines('  columns   ', array_to_string(r.schema_changes, '; '));
 	lines := lines || dq_gate.wrapped_lines('  kept in   ', CASE WHEN r.quarantine IS NOT NULL
 		THEN COALESCE(quarantine, r.quarantine || ', which does not exist any more') END);
+	SELECT format('muted by %s until %s: %s', m.muted_by, to_char(m.muted_until, 'YYYY-MM-DD HH24:MI:SS'), m.reason) INTO said
+	FROM dq_gate.mutes m
+	WHERE m.target = r.target AND r.attention AND r.started_at + r.duration >= m.muted_at AND r.started_at + r.duration < m.muted_until
+	ORDER BY m.muted_at DESC LIMIT 1;
+	lines := lines || dq_gate.wrapped_lines('  alert     ', said);
+	SELECT format('acknowledged by %s, %s: %s', a.acknowledged_by, to_char(a.acknowledged_at, 'YYYY-MM-DD HH24:MI:SS'), a.note) INTO seen
+	FROM dq_gate.acknowledgements a WHERE a.run_id = r.run_id;
+	lines := lines || dq_gate.wrapped_lines('  attention ', COALESCE(seen, CASE WHEN r.attention THEN 'needed, and not acknowledged yet' END));
 
 	-- what failed
 	IF r.checks_failed > 0 THEN
@@ -261,6 +270,10 @@ BEGIN
 			ELSE '-- once staging is empty: put the rows that were kept back into it' END::text
 			|| format('SELECT * FROM dq_gate.requeue(%s);', r.run_id);
 	END IF;
+	IF r.attention AND seen IS NULL THEN
+		lines := lines || '-- once you know what came of it'::text
+			|| format('SELECT dq_gate.acknowledge(%s, ''...'');', r.run_id);
+	END IF;
 
 	RETURN QUERY SELECT unnest(lines);
 END
@@ -316,6 +329,11 @@ BEGIN
 	SELECT format('by %s, since %s', date_trunc('second', o.overdue_by), to_char(o.expected_by, 'YYYY-MM-DD HH24:MI:SS')) INTO said
 	FROM dq_gate.overdue() o WHERE o.gate = gate_name AND o.overdue_by >= interval '1 minute';
 	lines := lines || dq_gate.wrapped_lines('  overdue         ', said);
+	SELECT format('until %s by %s: %s', to_char(m.muted_until, 'YYYY-MM-DD HH24:MI:SS'), m.muted_by, m.reason) INTO said
+	FROM dq_gate.mutes m WHERE m.target = $1 AND m.muted_until > clock_timestamp();
+	lines := lines || dq_gate.wrapped_lines('  alerts muted    ', said);
+	SELECT count(*) INTO n FROM dq_gate.unread u WHERE u.target = $1;
+	lines := lines || dq_gate.wrapped_lines('  unread          ', CASE WHEN n > 0 THEN format('%s run%s that nobody has acknowledged', n, CASE n WHEN 1 THEN '' ELSE 's' END) END);
 	SELECT string_agg(v.n || ' ' || v.verdict, ', ' ORDER BY v.n DESC, v.verdict), sum(v.n) INTO said, n
 	FROM (SELECT x.verdict, count(*) AS n FROM dq_gate.runs x
 		  WHERE x.target = $1 AND x.started_at > now() - since GROUP BY 1) AS v;

@@ -1,6 +1,6 @@
 -- the log in words: what is said of each kind of run, to whom, and that what is there to be pasted runs
 \ir include/helpers.sql
-SELECT plan(62);
+SELECT plan(72);
 SET client_min_messages = error;
 
 CREATE FUNCTION told(run bigint) RETURNS text LANGUAGE sql AS $$ SELECT string_agg(l, E'\n') FROM dq_gate.explain_run(run) l $$;
@@ -16,7 +16,7 @@ BEGIN
 	FOR c IN SELECT commands(story) LOOP
 		EXECUTE c;
 		GET DIAGNOSTICS n = ROW_COUNT;
-		did := concat_ws(', ', NULLIF(did, ''), substring(c FROM '(results_of|rules_of|dq_quarantine|audit|requeue)') || ' ' || n);
+		did := concat_ws(', ', NULLIF(did, ''), substring(c FROM '(results_of|rules_of|dq_quarantine|audit|requeue|acknowledge)') || ' ' || n);
 	END LOOP;
 	RETURN did;
 END
@@ -59,9 +59,17 @@ SELECT matches(told(:second), E'What changed since run ' || :run || E', [^\n]*, 
 SELECT matches(told(:second), E'\n  it''s: NULL in 19% of the rows, was 0%\n', 'the share of NULL');
 SELECT matches(told(:second), E'\n  v: largest 500, was 9\n', 'the largest value');
 SELECT ok(abs((SELECT avg(v) FROM "S x"."st aged") - substring(told(:second) FROM 'v: mean ([0-9.]+), was')::numeric) < 0.01, 'the mean');
+SELECT matches(told(:second), E'\n  attention needed, and not acknowledged yet\n.*\nSELECT dq_gate\\.acknowledge\\(' || :second || E', ''\\.\\.\\.''\\);$', 'that nobody has looked at it');
+SELECT matches(reported('"S x"."Or""ders"'), E'\n  unread          1 run that nobody has acknowledged\n', 'as the report says as well');
+SELECT doesnt_match(told(:run) || reported('plain'), 'attention|acknowledge|alert', 'only where there is something to look at');
 TRUNCATE "S x"."st aged";
-SELECT is(run_commands(told(:second)), 'results_of 1, dq_quarantine 4, requeue 1', 'all commands run');
+SELECT is(run_commands(told(:second)), 'results_of 1, dq_quarantine 4, requeue 1, acknowledge 1', 'all commands run');
 SELECT is((SELECT count(*) FROM "S x"."st aged"), 4::bigint, 'and do what they say');
+
+SELECT matches(told(:second), E'\n  attention acknowledged by dq_tester, \\d{4}-[^\n]*: \\.\\.\\.\n', 'then somebody has');
+SELECT doesnt_match(told(:second) || reported('"S x"."Or""ders"'), 'dq_gate.acknowledge|not acknowledged|unread', 'and it need not be done again');
+SELECT dq_gate.mute('"S x"."Or""ders"', '2999-01-02 03:04:05', 'a reason that is so long that it has to be wrapped somewhere, as it is') \g /dev/null
+SELECT matches(reported('"S x"."Or""ders"'), E'\n  alerts muted    until 2999-01-02 03:04:05 by dq_tester: a reason that is so\n                  long that', 'a gate that is muted');
 
 -- rejected, under other rules, by hand
 SELECT dq_gate.expect_not_null('"S x"."Or""ders"', 'it''s', name => 'a name that is long enough to be wrapped somewhere in the middle of the line, as it is'),
@@ -69,10 +77,14 @@ SELECT dq_gate.expect_not_null('"S x"."Or""ders"', 'it''s', name => 'a name that
 SELECT (dq_gate.publish('"S x"."st aged"', '"S x"."Or""ders"', 'it''s b3')).run_id AS third \gset
 SELECT matches(told(:third), E'rules     changed since run ' || :second || ': new a name that is long .*,\s+changed\s+v_range\n', 'which rules are others');
 SELECT matches(told(:third), 'outcome   The audit failed\. The target is as it was, the whole batch went to\s+quarantine', 'rejected');
+SELECT matches(told(:third), E'\n  alert     muted by dq_tester until 2999-01-02 03:04:05: a reason that', 'and nobody was told');
+SELECT ok(dq_gate.unmute('"S x"."Or""ders"'), 'the mute ends');
+SELECT matches(told(:third), E'\n  alert     muted by dq_tester until \\d{4}-', 'which changes nothing of what was');
+SELECT doesnt_match(reported('"S x"."Or""ders"'), 'alerts muted', 'but of what is');
 SELECT matches(told(:third), 'What changed since run ' || :run || ', ', 'the last good run is one in which nothing failed');
 SELECT matches(told(:third), E'passed     never before; this is the first run', 'a check that has never passed');
 SELECT matches(told(:third), E'passed     last in run ' || :run || '[^\n]*; failed in 2 runs since', 'and one that fails again');
-SELECT is(run_commands(replace(told(:third), 'SELECT * FROM dq_gate.requeue', 'TRUNCATE "S x"."st aged"; SELECT * FROM dq_gate.requeue')), 'results_of 2, rules_of 2, dq_quarantine 4, audit 1, requeue 1', 'all commands run');
+SELECT is(run_commands(replace(told(:third), 'SELECT * FROM dq_gate.requeue', 'TRUNCATE "S x"."st aged"; SELECT * FROM dq_gate.requeue')), 'results_of 2, rules_of 2, dq_quarantine 4, audit 1, requeue 1, acknowledge 1', 'all commands run');
 SELECT results_eq('SELECT verdict, batch_id, passed FROM dq_gate.runs ORDER BY run_id DESC LIMIT 1', $$ VALUES ('audited', 'it''s b3', false) $$, 'the audit was logged');
 
 -- a dry run
