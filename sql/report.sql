@@ -65,7 +65,7 @@ BEGIN
 	SELECT x.* INTO r FROM dq_gate.runs x WHERE x.run_id = $1;
 	IF NOT FOUND THEN
 		RAISE EXCEPTION 'run % does not exist', $1 USING ERRCODE = 'undefined_object',
-			HINT = 'The runs are in dq_gate.runs, unless they were pruned; each is shown to those who may read all rows of its target.';
+			HINT = 'The runs are in dq_gate.runs, unless they were purged; each is shown to those who may read all rows of its target.';
 	END IF;
 
 	SELECT format('%I.%I', s.nspname, c.relname) INTO gate

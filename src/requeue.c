@@ -105,7 +105,7 @@ find_run(Requeue *requeue)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("run " INT64_FORMAT " does not exist", requeue->run_id),
-				 errhint("The runs are in dq_gate.runs, unless they were pruned.")));
+				 errhint("The runs are in dq_gate.runs, unless they were purged.")));
 	if (dropped)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

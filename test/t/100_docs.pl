@@ -256,7 +256,7 @@ sub check_reference
 SELECT concat_ws('|', proname, pg_get_function_arguments(oid), pg_get_function_result(oid))
 FROM pg_proc
 WHERE pronamespace = 'dq_gate'::regnamespace AND prorettype NOT IN ('event_trigger'::regtype, 'trigger'::regtype)
-AND proname NOT IN ('fits', 'try_cast', 'wrapped_lines', 'sample_rows', 'sample_rows_step', 'schema_of_pg_cron', 'name_of_job')
+AND proname NOT IN ('fits', 'try_cast', 'wrapped_lines', 'sample_rows', 'sample_rows_step', 'schema_of_pg_cron', 'name_of_job', 'stray_quarantines')
 ORDER BY proname
 END
 	foreach my $routine (@routines)
@@ -278,7 +278,7 @@ WHERE relnamespace = 'dq_gate'::regnamespace AND relkind IN ('r', 'v', 'c') AND 
 UNION ALL
 SELECT proname || '|' || name
 FROM pg_proc, unnest(proargnames, proargmodes) AS argument (name, mode)
-WHERE pronamespace = 'dq_gate'::regnamespace AND proname IN ('preview', 'checks_of', 'import_gate', 'audit_table', 'constraint_ddl', 'overdue', 'suggest_checks', 'calibrate') AND mode = 'o'
+WHERE pronamespace = 'dq_gate'::regnamespace AND proname IN ('preview', 'checks_of', 'import_gate', 'audit_table', 'constraint_ddl', 'overdue', 'suggest_checks', 'calibrate', 'purgeable') AND mode = 'o'
 END
 	my @missing = grep {
 		my ($name, $column) = split /\|/;
