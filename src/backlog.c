@@ -32,6 +32,7 @@ open_gate(Oid target, Oid caller)
 	Gate	   *gate = dq_resolve_gate(target);
 
 	dq_authorize_caller(gate, caller);
+	dq_authorize_session(gate, caller);
 	dq_authorize_reading(gate, target);
 	dq_authorize_values(gate, caller);
 	return gate;

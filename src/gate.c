@@ -301,6 +301,40 @@ authorize_named_staging(const Gate *gate, Oid staging, Oid caller)
 					 quote_literal_cstr(dq_relation_sql(staging)))));
 }
 
+/*
+ * Code of the gate that looks for a table or a type finds a temporary one of
+ * the session, first if it sets a search_path without pg_temp: an operator
+ * could have it run a view of his with the rights of the gate's role.
+ */
+void
+dq_authorize_session(const Gate *gate, Oid caller)
+{
+	Oid			types[1] = {OIDOID};
+	Datum		values[1];
+	Oid			namespace;
+	Oid			toast_namespace;
+	Identity	saved;
+	bool		found;
+
+	GetTempNamespaceState(&namespace, &toast_namespace);
+	if (!OidIsValid(namespace) || !gate->registered || dq_can_act_as(caller, gate->run_as))
+		return;
+	values[0] = ObjectIdGetDatum(namespace);
+	dq_assume(&saved, dq_extension_owner(), PHASE_LOG);
+	found = dq_execute("SELECT FROM pg_catalog.pg_type WHERE typnamespace = $1 LIMIT 1",
+					   1, types, values, NULL, false) > 0;
+	dq_free_result();
+	dq_resume(&saved);
+	if (found)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("role %s cannot run gate %s in a session that has temporary tables, views or types",
+						quote_identifier(GetUserNameFromId(caller, false)), gate->name),
+				 errdetail("It is an operator of the gate and not a member of role %s, as which triggers and functions run that would find them.",
+						   quote_identifier(GetUserNameFromId(gate->run_as, false))),
+				 errhint("Drop them with DISCARD TEMP, or run the gate in another session.")));
+}
+
 /* Whether the gate's role may read all of a table, and sees all its rows */
 void
 dq_authorize_reading(const Gate *gate, Oid relid)
@@ -317,6 +351,7 @@ dq_authorize_run(const Gate *gate, Oid staging, Oid caller, bool dry_run)
 {
 	dq_authorize_caller(gate, caller);
 	authorize_named_staging(gate, staging, caller);
+	dq_authorize_session(gate, caller);
 	authorize_table(gate, staging, ACL_SELECT | (dry_run ? ACL_NO_RIGHTS : dq_staging_rights(gate)));
 	if (!dry_run)
 		authorize_table(gate, gate->target, ACL_SELECT | ACL_INSERT |

@@ -18,6 +18,7 @@ extern void dq_check_staging(Oid staging, Oid target);
 extern bool dq_may_run(const Gate *gate, Oid caller);
 extern bool dq_may_name_staging(const Gate *gate, Oid staging, Oid caller);
 extern void dq_authorize_caller(const Gate *gate, Oid caller);
+extern void dq_authorize_session(const Gate *gate, Oid caller);
 extern void dq_authorize_reading(const Gate *gate, Oid relid);
 extern void dq_authorize_run(const Gate *gate, Oid staging, Oid caller,
 							 bool dry_run);

@@ -19,6 +19,7 @@
 #include "after_publish.h"
 #include "changes.h"
 #include "columns.h"
+#include "compat.h"
 #include "current_batch.h"
 #include "deferred.h"
 #include "drift.h"
@@ -198,6 +199,18 @@ lends_role(const Run *run)
 	return run->gate->run_as != run->caller;
 }
 
+/*
+ * The search_path that triggers see is the one of the caller, as with any
+ * other statement; but not of an operator, who could put functions and tables
+ * of his before those that they mean, and have them run as the gate's role.
+ */
+static char *
+search_path_of_triggers(const Run *run)
+{
+	return dq_can_act_as(run->caller, run->gate->run_as) ?
+		pstrdup(GetConfigOption("search_path", false, false)) : "pg_catalog, pg_temp";
+}
+
 /* To be called as the caller, outside of what is undone when a publish fails */
 void
 dq_begin_publish(const Run *run)
@@ -242,7 +255,7 @@ dq_publish(Run *run, const char *without)
 {
 	const ColumnMap *map = run->map;
 	bool		matches = dq_mode_matches(run->gate);
-	char	   *search_path = pstrdup(GetConfigOption("search_path", false, false));
+	char	   *search_path = search_path_of_triggers(run);
 	char	   *source = source_sql(map, without);
 	int64		rows = run->row_count - run->stale - run->quarantined - run->dropped;
 	int64		stale;

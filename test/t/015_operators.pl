@@ -123,6 +123,49 @@ like(as('op', "SELECT dq_gate.publish('mart.bare_staging', 'mart.bare')"), qr/^4
 	'a gate without a staging table has no operators, in effect');
 like($err, qr/, which names none\.$/m, 'and says so');
 
+# === nothing that an operator brings along runs as the role of the gate
+
+$node->safe_psql('postgres', q{CREATE SCHEMA op_s AUTHORIZATION op; GRANT USAGE ON SCHEMA op_s TO PUBLIC});
+must('op', q{
+	CREATE FUNCTION op_s.helper(text) RETURNS text LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'op_s as %', current_user; RETURN $1; END $$;
+	CREATE FUNCTION op_s.helped() RETURNS int LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'op_s as %', current_user; RETURN 1; END $$;
+	CREATE TABLE op_s.known (id int);
+});
+must('etl', q{
+	CREATE FUNCTION mart.helper(text) RETURNS text LANGUAGE sql AS 'SELECT $1';
+	CREATE TABLE mart.known AS SELECT 1 AS id;
+	CREATE TABLE mart.trig (id int PRIMARY KEY, note text);
+	CREATE TABLE mart.trig_staging (id int, note text);
+	INSERT INTO mart.trig_staging VALUES (1, 'a');
+	CREATE FUNCTION mart.fire() RETURNS trigger LANGUAGE plpgsql AS $$
+	BEGIN
+		NEW.note := helper(NEW.note) || (SELECT count(*) FROM known);
+		RETURN NEW;
+	END $$;
+	CREATE FUNCTION mart.is_known(int) RETURNS bool LANGUAGE plpgsql STABLE SET search_path = mart AS $$ BEGIN RETURN EXISTS (SELECT FROM known WHERE id = $1); END $$;
+	CREATE TRIGGER fire BEFORE INSERT OR UPDATE ON mart.trig FOR EACH ROW EXECUTE FUNCTION mart.fire();
+	SELECT dq_gate.create_gate('mart.trig', 'mart.trig_staging'), dq_gate.grant_operator('mart.trig', 'op');
+	SELECT dq_gate.expect_sql('mart.trig', 'known', 'mart.is_known(id)');
+});
+my $trig = "SELECT verdict FROM dq_gate.publish('mart.trig_staging', 'mart.trig')";
+is(as('op', [ 'SET search_path = op_s, mart', $trig ]), 'failed', 'a trigger finds nothing by the search_path of an operator');
+unlike($err, qr/op_s as/, 'and calls none of his functions');
+is($node->safe_psql('postgres', 'SELECT error FROM dq_gate.runs ORDER BY run_id DESC LIMIT 1'), 'function helper(text) does not exist', 'as the log says');
+is(as('etl', [ 'SET search_path = mart', $trig ]), 'published', 'that of a member it takes');
+must('etl', "ALTER FUNCTION mart.fire() SET search_path = mart, pg_temp; UPDATE mart.trig_staging SET note = 'b'");
+is(as('op', [ 'SET search_path = op_s, mart', $trig ]), 'published', 'one that names its own is as good for an operator');
+foreach my $temp ('CREATE TEMP TABLE known (id int)', 'CREATE TEMP VIEW known AS SELECT op_s.helped() AS id', 'CREATE DOMAIN pg_temp.int4 AS pg_catalog.int4')
+{
+	foreach my $call ('publish', 'audit', 'preview')
+	{
+		is(as('op', [ $temp, "SELECT dq_gate.$call('mart.trig_staging', 'mart.trig')" ]),
+			'55000: role op cannot run gate mart.trig in a session that has temporary tables, views or types', "not with temporary objects: $temp, $call");
+		unlike($err, qr/op_s as/, 'so that none is found');
+	}
+	is(as('op', [ $temp, 'DISCARD TEMP', $trig ]), 'published', 'but without them again');
+	is(as('etl', [ $temp =~ s/op_s.helped../1/r, $trig ]), $temp =~ /TABLE/ ? 'rejected' : 'published', 'a member may, and has himself to blame');
+}
+
 # === what he may, in all modes, and the quarantine as well
 
 must('etl', "INSERT INTO mart.sale_staging VALUES (3, -3, 'c')");
@@ -233,7 +276,7 @@ $node->safe_psql('postgres', 'ALTER ROLE op RENAME TO pilot');
 is(as('pilot', $publish =~ s/sale/bare/gr), '42501: permission denied for staging table mart.bare_staging of gate mart.bare', 'a role that is renamed stays operator');
 is(as('pilot', "SELECT dq_gate.may_run('mart.sale')"), 't', 'of all its gates');
 is(as('etl', 'SELECT string_agg(DISTINCT operator::text, $$,$$) FROM dq_gate.operators'), 'crew,pilot', 'under its new name');
-$node->safe_psql('postgres', 'REVOKE SELECT ON mart.safe FROM pilot; DROP TABLE public.mine; DROP ROLE pilot; CREATE ROLE pilot LOGIN; CREATE ROLE op LOGIN');
+$node->safe_psql('postgres', 'REVOKE SELECT ON mart.safe FROM pilot; DROP TABLE public.mine; DROP SCHEMA op_s CASCADE; DROP ROLE pilot; CREATE ROLE pilot LOGIN; CREATE ROLE op LOGIN');
 foreach my $name ('pilot', 'op')
 {
 	is(as($name, "SELECT dq_gate.may_run('mart.sale')"), 'f', "a later role named $name inherits nothing");
