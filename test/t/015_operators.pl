@@ -130,6 +130,7 @@ must('op', q{
 	CREATE FUNCTION op_s.helper(text) RETURNS text LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'op_s as %', current_user; RETURN $1; END $$;
 	CREATE FUNCTION op_s.helped() RETURNS int LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'op_s as %', current_user; RETURN 1; END $$;
 	CREATE TABLE op_s.known (id int);
+	GRANT SELECT ON op_s.known TO PUBLIC;
 });
 must('etl', q{
 	CREATE FUNCTION mart.helper(text) RETURNS text LANGUAGE sql AS 'SELECT $1';
