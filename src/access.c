@@ -77,7 +77,7 @@ names_no_values(int sqlstate)
  * show a value.
  */
 void
-dq_run_veiled(bool veiled, DqVeiledStep step, void *arg, const Gate *gate, Oid caller)
+dq_run_veiled(bool veiled, DqStep step, void *arg, const Gate *gate, Oid caller)
 {
 	MemoryContext context = CurrentMemoryContext;
 
