@@ -204,6 +204,7 @@ log_step(void *arg)
 	int64	   *details = palloc(sizeof(int64) * Max(1, count));
 	int			whole_count = 0;
 	int			detail_count = 0;
+	PurgeCounts counts = {0};
 	int64		rows = 0;
 	int			i;
 	Identity	saved;
@@ -234,15 +235,20 @@ log_step(void *arg)
 	}
 	dq_assume(&saved, dq_extension_owner(), PHASE_LOG);
 	locked = lock_runs(dq_int8_array(whole, whole_count));
-	purge->counts.results += delete_from("results", locked);
-	purge->counts.profiles += delete_from("profiles", locked);
-	purge->counts.runs += delete_from("runs", locked);
+	counts.results = delete_from("results", locked);
+	counts.profiles = delete_from("profiles", locked);
+	counts.runs = delete_from("runs", locked);
 	if (detail_count > 0)
 	{
-		purge->counts.results += delete_from("results", dq_int8_array(details, detail_count));
-		purge->counts.profiles += delete_from("profiles", dq_int8_array(details, detail_count));
+		counts.results += delete_from("results", dq_int8_array(details, detail_count));
+		counts.profiles += delete_from("profiles", dq_int8_array(details, detail_count));
 	}
 	dq_resume(&saved);
+
+	/* of a step that fails nothing is counted */
+	purge->counts.results += counts.results;
+	purge->counts.profiles += counts.profiles;
+	purge->counts.runs += counts.runs;
 }
 
 /*
