@@ -150,7 +150,7 @@ SELECT is(split_part(tried(), ':', 1), 'published', 'one that is only declared i
 SELECT is((SELECT status || ': ' || message FROM dq_gate.results_of(last_run()) WHERE check_name = 'said'), 'not_judged: declared only, not evaluated', 'and says so');
 SELECT drop_all('silver') \g /dev/null
 
--- staging that nobody writes: alone, it is so; see 019_ticks.pl for the others
+-- staging that nobody writes: alone, it is so; see 022_ticks.pl for the others
 SELECT dq_gate.expect_ready('silver', idle => true) \g /dev/null
 SELECT is(tried(), 'published: idle', 'idle');
 SELECT drop_all('silver') \g /dev/null

@@ -12,6 +12,9 @@ our @EXPORT = qw(doors_script all_doors_are_in);
 # They have no call of their own: what uses them
 my %indirectly = (
 	forget_dropped_tables => 'DROP TABLE',
+	delete_with_it => 'dq_gate.drop_gate(',
+	say_what_stays => 'DROP EXTENSION dq_gate CASCADE',
+	stray_quarantines => 'dq_gate.housekeeping',
 	sample_rows_step => 'dq_gate.sample_rows(');
 
 # A session in a database without a schema shop.  All names and operators in it
@@ -50,7 +53,9 @@ SELECT dq_gate.expect_type_fit('shop.item', 'n', action => 'quarantine'), dq_gat
 	dq_gate.expect_reconciled('shop.item', 'shop.orders', '{parent}', '{parent}', action => 'warn'),
 	dq_gate.expect_series('shop.item', 'day', '1 day', $$'2026-01-01'$$, $$'2026-01-02'$$, action => 'warn'), dq_gate.expect_volume('shop.item', action => 'warn'),
 	dq_gate.expect_metric('shop.item', 'pg_catalog.avg(price)', 'zscore', max => 100, name => 'usual', action => 'warn'),
-	dq_gate.expect_stable_distribution('shop.item', 't', action => 'warn'), dq_gate.expect_change_rate('shop.item', 1, action => 'warn'), dq_gate.expect_sql('shop.item', 'spare', 'ok');
+	dq_gate.expect_stable_distribution('shop.item', 't', action => 'warn'), dq_gate.expect_change_rate('shop.item', 1, action => 'warn'), dq_gate.expect_sql('shop.item', 'spare', 'ok'),
+	dq_gate.expect_ready('shop.item', 'SELECT pg_catalog.count(*) OPERATOR(pg_catalog.>) 0 FROM shop.parent', deadline => '1 day'), dq_gate.expect_ready('shop.item', idle => true),
+	dq_gate.expect_ready('shop.item', upstream => 'shop.parent', action => 'declare');
 SELECT dq_gate.drop_check('shop.item', 'spare');
 SELECT check_name, check_type, columns, rule, action, nulls, filter, tolerance FROM dq_gate.checks_of('shop.item');
 SELECT dq_gate.export_gate('shop.item');
@@ -74,6 +79,15 @@ UPDATE shop.item_s SET n = 'x', t = 'long one', parent = 9, low = 3, price = '' 
 SELECT run_id, verdict, passed, failures FROM dq_gate.audit('shop.item_s', 'shop.item', 'b3', '2026-01-03');
 SELECT run_id, verdict, row_count, quarantined, failures FROM dq_gate.publish('shop.item_s', 'shop.item', 'b3', '2026-01-03');
 CALL dq_gate.publish_or_fail('shop.item_s', 'shop.item', 'b4', '2026-01-04');
+CALL dq_gate.publish_or_fail('shop.item_s', 'shop.item', 'b4', '2026-01-04', tick => '1 day');
+SELECT run_id, gate, verdict, failures FROM dq_gate.unread;
+SELECT dq_gate.acknowledge(1, 'seen'), dq_gate.acknowledge(5, 'seen');
+SELECT run_id, note FROM dq_gate.acknowledgements ORDER BY run_id;
+LISTEN dq_gate;
+SELECT dq_gate.mute('shop.item', '2100-01-01', 'known'), dq_gate.unmute('shop.item');
+SELECT target, reason FROM dq_gate.mutes;
+SELECT dq_gate.alert_overdue();
+UNLISTEN dq_gate;
 TRUNCATE shop.item_s;
 SELECT quarantined, requeued, requeued_before FROM dq_gate.requeue(5);
 SELECT id, n, t, parent FROM shop.item_s ORDER BY id;
@@ -121,6 +135,14 @@ SELECT dq_gate.alter_gate('shop.item', mode => 'replace', scope => '', exclude_c
 INSERT INTO shop.item_s VALUES (5, '5', 'e', 2, '5.5', 1, 2, '2026-01-05', '2026-01-05 10:00+00', '{}', '{}');
 SELECT run_id, verdict, inserted, deleted, failures FROM dq_gate.publish('shop.item_s', 'shop.item', 'b7', '2026-01-07');
 SELECT id, n, t, day FROM shop.item ORDER BY id;
+SELECT dq_gate.alter_gate('shop.item', quarantine_retention => '1 day', log_retention => '1 day');
+SELECT quarantined_rows, runs FROM dq_gate.purgeable('shop.item');
+CALL dq_gate.purge('shop.item');
+SELECT gate, role, unacknowledged FROM dq_gate.housekeeping ORDER BY role, gate;
+BEGIN;
+SET LOCAL client_min_messages = warning;
+DROP EXTENSION dq_gate CASCADE;
+ROLLBACK;
 SELECT dq_gate.drop_gate('shop.item');
 DROP TABLE dq_quarantine.item;
 DROP SCHEMA shop CASCADE;
