@@ -28,6 +28,8 @@ $node->safe_psql('postgres', q{
 	GRANT etl_2 TO etl;
 	CREATE SCHEMA mart AUTHORIZATION etl;
 	GRANT USAGE ON SCHEMA mart TO etl_2, loader, op, reader, by_policy, by_column, stager, outsider;
+	CREATE SCHEMA IF NOT EXISTS dq_quarantine;
+	GRANT USAGE ON SCHEMA dq_quarantine TO PUBLIC;
 	-- what an installation may have set up for other tables
 	ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO PUBLIC;
 	ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO outsider WITH GRANT OPTION;
