@@ -398,7 +398,9 @@ dq_require_read_committed(const char *act)
 				 errmsg("cannot %s in a transaction with isolation level %s", act,
 						XactIsoLevel == XACT_SERIALIZABLE ? "SERIALIZABLE" : "REPEATABLE READ"),
 				 errdetail("Its snapshot may be older than its locks, and rows committed in between would be missed."),
-				 errhint("Begin the transaction with BEGIN ISOLATION LEVEL READ COMMITTED.")));
+				 IsTransactionBlock() ?
+				 errhint("Begin the transaction with BEGIN ISOLATION LEVEL READ COMMITTED.") :
+				 errhint("SET default_transaction_isolation TO 'read committed' in this session.")));
 }
 
 /* The backends that hold a lock, as text */

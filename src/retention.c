@@ -152,7 +152,7 @@ dq_retention_targets(bool unregistered)
  * locked then.
  */
 bool
-dq_try_quarantine(Oid relid, int mode)
+dq_try_quarantine(Oid relid, LOCKMODE mode)
 {
 	char		relkind;
 

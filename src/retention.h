@@ -7,6 +7,8 @@
 
 #include "types.h"
 
+#include "storage/lockdefs.h"
+
 /* How long a gate keeps what it does, as points in time */
 typedef struct Retention
 {
@@ -36,7 +38,7 @@ extern void dq_open_retention(Retention *retention, const Gate *gate,
 							  const char *rows_interval, const char *log_interval,
 							  TimestampTz now);
 extern List *dq_retention_targets(bool unregistered);
-extern bool dq_try_quarantine(Oid relid, int mode);
+extern bool dq_try_quarantine(Oid relid, LOCKMODE mode);
 extern int	dq_old_quarantined(const Retention *retention, Oid quarantine,
 							   int64 *after, int limit, Datum *runs, int64 *unread);
 extern int	dq_old_runs(const Retention *retention, Oid quarantine, const OldRun *after,

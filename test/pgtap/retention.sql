@@ -80,7 +80,7 @@ END
 $$;
 \connect - dq_tester
 SET client_min_messages = error;
-SELECT plan(127);
+SELECT plan(128);
 
 -- a row in quarantine for each that is said to have one
 CREATE FUNCTION quarantine_rows(quarantine regclass, run_id bigint, days numeric, requeued bool DEFAULT false) RETURNS bigint LANGUAGE plpgsql AS $$
@@ -155,6 +155,7 @@ SELECT is(left_of('not old') || ', ' || left_of('rows that are not old') || ', '
 SELECT is((SELECT count(*) FROM dq_quarantine."Old ""one" WHERE id = 2), 1::bigint, 'nor what has just been quarantined');
 SELECT is((dq_gate.publish('"S x".staged', 'lasts', 'a name')).verdict, 'published', 'a named batch');
 SELECT is((dq_gate.publish('"S x".staged', 'lasts', 'a name')).verdict, 'skipped', 'is published once');
+SELECT set_started('lasts', 500) \g /dev/null
 
 -- --- a gate that keeps its quarantine
 
@@ -178,6 +179,7 @@ INSERT INTO cases
 SELECT 'a', old_run('lasts', 400) UNION ALL SELECT 'b', old_run('lasts', 300) UNION ALL SELECT 'c', old_run('lasts', 250, 'rejected', true, true) UNION ALL SELECT 'd', old_run('lasts', 200, 'rejected', true, true);
 CALL dq_gate.purge('lasts');
 SELECT is(all_of('lasts'), 'b; d', 'the last run stays, and the last that was published');
+SELECT is((dq_gate.publish('"S x".staged', 'lasts', 'a name')).verdict, 'skipped', 'a named batch is still published once');
 
 -- --- what nobody has made a setting for
 
@@ -270,6 +272,7 @@ ANALYZE "Big ""staged";
 SELECT pg_stat_force_next_flush() \g /dev/null
 SELECT is(advice('public."Big ""staged"'), NULL, 'then there is nothing to say');
 SELECT dq_gate.publish('"Big ""staged"', 'big') \g /dev/null
+ALTER TABLE dq_quarantine.big SET (autovacuum_enabled = off);
 DELETE FROM "Big ""staged" WHERE "select" <= 0;
 SELECT pg_stat_force_next_flush() \g /dev/null
 SELECT is(advice('public."Big ""staged"'), format('SELECT dq_gate.alter_gate(''public.big'', after_publish => ''truncate''); -- run %s has published from it, and it has rows
@@ -286,6 +289,8 @@ SELECT dq_gate.alter_gate('public.big', quarantine_retention => '90 days') \g /d
 ANALYZE dq_quarantine.big;
 SELECT is(advice('dq_quarantine.big'), NULL, 'and one that is not');
 UPDATE dq_quarantine.big SET quarantined_at = now() - interval '100 days';
+SELECT pg_stat_force_next_flush() \g /dev/null
+VACUUM dq_quarantine.big;
 SELECT set_started('big', 100) \g /dev/null
 SELECT is(advice('dq_quarantine.big'), 'SELECT * FROM dq_gate.unread WHERE target = ''public.big''::regclass; -- 1 old run is not acknowledged, and so not purged', 'rows that nobody has acknowledged');
 SELECT acknowledged('big') \g /dev/null

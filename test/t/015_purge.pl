@@ -86,7 +86,7 @@ like($err, qr/ERROR:  2D000/, 'in one message with another statement: refused');
 is($status, 0, 'in a DO block: it runs');
 like($err, qr/^NOTICE:  00000: 1 gate purged: 0 quarantined rows, 0 runs, 0 results, 0 profiles$/m, 'and says so');
 ($status, $out, $err) = psql_c($node, $call, options => '-c default_transaction_isolation=serializable');
-like($err, qr/ERROR:  0A000: cannot purge in a transaction with isolation level SERIALIZABLE/, 'SERIALIZABLE: refused');
+like($err, qr/ERROR:  0A000: cannot purge in a transaction with isolation level SERIALIZABLE\n(?s:.*)HINT:  SET default_transaction_isolation TO 'read committed'/, 'SERIALIZABLE: refused');
 ($status, $out, $err) = psql_c($node, $call, options => '-c default_transaction_read_only=on');
 like($err, qr/ERROR:  25006: cannot execute dq_gate\.purge in a read-only transaction/, 'read-only: refused');
 foreach my $bad (
