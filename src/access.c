@@ -18,6 +18,7 @@
 #include "utils/rls.h"
 
 #include "access.h"
+#include "authorize.h"
 #include "compat.h"
 #include "gate.h"
 #include "read_arguments.h"

@@ -17,6 +17,7 @@
 #include "utils/memutils.h"
 
 #include "access.h"
+#include "authorize.h"
 #include "compat.h"
 #include "gate.h"
 #include "read_arguments.h"

@@ -18,6 +18,7 @@
 #include "utils/timestamp.h"
 
 #include "action.h"
+#include "authorize.h"
 #include "columns.h"
 #include "compat.h"
 #include "declare.h"

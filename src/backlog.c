@@ -16,6 +16,7 @@
 
 #include "action.h"
 #include "audit.h"
+#include "authorize.h"
 #include "columns.h"
 #include "declare.h"
 #include "error_context.h"

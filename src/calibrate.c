@@ -20,6 +20,7 @@
 #include "utils/jsonb.h"
 
 #include "apply.h"
+#include "authorize.h"
 #include "declare.h"
 #include "definition.h"
 #include "error_context.h"

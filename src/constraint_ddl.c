@@ -29,6 +29,7 @@
 #include "utils/partcache.h"
 #include "utils/rel.h"
 
+#include "authorize.h"
 #include "columns.h"
 #include "compat.h"
 #include "declare.h"

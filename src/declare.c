@@ -16,6 +16,7 @@
 
 #include "action.h"
 #include "arguments.h"
+#include "authorize.h"
 #include "columns.h"
 #include "compat.h"
 #include "declare.h"

@@ -19,6 +19,7 @@
 #include "utils/resowner.h"
 
 #include "apply.h"
+#include "authorize.h"
 #include "declare.h"
 #include "definition.h"
 #include "error_context.h"

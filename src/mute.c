@@ -14,6 +14,7 @@
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
+#include "authorize.h"
 #include "gate.h"
 #include "read_arguments.h"
 #include "spi_util.h"
@@ -35,12 +36,7 @@ open_gate(Oid target)
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied for gate %s", gate->name),
 				 errdetail("It is muted by those who may run it.")));
-	if (!gate->registered)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("no gate is registered for %s", gate->name),
-				 errhint("Register one with SELECT dq_gate.create_gate(%s).",
-						 quote_literal_cstr(gate->name))));
+	dq_require_registered(gate);
 	return gate;
 }
 

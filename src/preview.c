@@ -16,6 +16,7 @@
 #include "access.h"
 #include "activity.h"
 #include "audit.h"
+#include "authorize.h"
 #include "changes.h"
 #include "columns.h"
 #include "current_batch.h"

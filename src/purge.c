@@ -25,6 +25,7 @@
 #include "utils/portal.h"
 #include "utils/timestamp.h"
 
+#include "authorize.h"
 #include "compat.h"
 #include "error_context.h"
 #include "gate.h"

@@ -25,6 +25,7 @@
 #include "utils/varlena.h"
 
 #include "access.h"
+#include "authorize.h"
 #include "columns.h"
 #include "deferred.h"
 #include "error_context.h"

@@ -22,6 +22,7 @@
 #include "activity.h"
 #include "after_publish.h"
 #include "audit.h"
+#include "authorize.h"
 #include "batch_identity.h"
 #include "columns.h"
 #include "drift.h"
