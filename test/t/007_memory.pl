@@ -72,8 +72,8 @@ my $loop = q{
 	. sprintf($loop, 20) . $contexts . sprintf($loop, 200) . $contexts . $largest . 'COMMIT;' . $contexts);
 is($err, '', 'one transaction: no error');
 ($before, $after, my $end) = $out =~ /^bytes\|(\d+)$/mg;
-# subtransactions and locks are remembered until the end: a few bytes each
-cmp_ok($after - $before, '<', 1000 * 1024, 'one transaction: 1000 runs take less than a kilobyte each')
+# subtransactions and locks are remembered until the end, a few bytes each, and so is what is told of 800 runs
+cmp_ok($after - $before, '<', 1000 * 2048, 'one transaction: 1000 runs take less than two kilobytes each')
   or diag("$before, then $after\n", join("\n", grep { /^in/ } split /\n/, $out));
 cmp_ok($end, '<', $before + 500_000, 'one transaction: given back at its end');
 

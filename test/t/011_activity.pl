@@ -308,8 +308,9 @@ $run->finish;
 is($run->{out}, "published\npublic.day|done, not yet committed|1, $done_shift", 'each is done once');
 nothing_left('runs in a run');
 
-# --- a prepared transaction has no backend
+# --- a prepared transaction has no backend, and tells nobody
 
+$node->safe_psql('postgres', q{SELECT dq_gate.alter_gate('shift', alert => 'never')});
 $node->safe_psql('postgres', "BEGIN; $publish; PREPARE TRANSACTION 'two';");
 is($node->safe_psql('postgres', 'SELECT pid IS NULL, gate, phase, row_count FROM dq_gate.activity'),
 	't|public.shift|done, not yet committed|3', 'a prepared transaction');
