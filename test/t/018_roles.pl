@@ -229,7 +229,8 @@ foreach my $case ([ 'a sequence', "ALTER TABLE closed.t ADD x int DEFAULT nextva
 foreach my $case ([ 'a function in a rule', q{SELECT dq_gate.expect_sql('closed.t', 'c', 'closed.good(n)')}, 'function good' ],
 	[ 'a table in a query', q{SELECT dq_gate.expect_query('closed.t', 'c', 'SELECT 1 FROM closed.parent WHERE false')}, 'table parent' ],
 	[ 'a table that is referred to', q{SELECT dq_gate.expect_referential('closed.t', '{n}', 'closed.parent', '{id}', name => 'c')}, 'role weak may not read closed.parent' ],
-	[ 'the function of a domain', q{ALTER TABLE closed.t ADD x closed.whole; ALTER TABLE closed.s ADD x text DEFAULT '1'}, 'function good' ])
+	# before 16, whatever error a domain raises is a value that does not fit
+	[ 'the function of a domain', q{ALTER TABLE closed.t ADD x closed.whole; ALTER TABLE closed.s ADD x text DEFAULT '1'}, 'function good|x does not fit' ])
 {
 	my ($what, $sql, $object) = @$case;
 	$node->safe_psql('postgres', $sql);
@@ -238,7 +239,7 @@ foreach my $case ([ 'a function in a rule', q{SELECT dq_gate.expect_sql('closed.
 		foreach my $call ('publish', 'audit')
 		{
 			like(as($user, "SELECT passed FROM dq_gate.$call($closed)"), qr/^f$/, "without a right on $what, $user: $call does not pass");
-			like($node->safe_psql('postgres', q{SELECT string_agg(message, ' ') FROM dq_gate.results_of((SELECT max(run_id) FROM dq_gate.runs)) WHERE status = 'error'}),
+			like($node->safe_psql('postgres', q{SELECT string_agg(message, ' ') FROM dq_gate.results_of((SELECT max(run_id) FROM dq_gate.runs)) WHERE status IN ('error', 'failed')}),
 				qr/permission denied for $object|could not be evaluated: $object/, '... and the check says for want of what');
 		}
 	}
