@@ -59,7 +59,7 @@ gates AS MATERIALIZED (
 	FROM known k
 	JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) k.target::pg_catalog.oid
 	JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
-	WHERE pg_catalog.has_table_privilege(k.target, 'SELECT')
+	WHERE dq_gate.may_see_rows(k.target)
 ),
 old AS MATERIALIZED (
 	SELECT g.target, p.*

@@ -179,6 +179,8 @@ foreach my $who ("ROLE \"$superuser\"", 'DATABASE planted')
 	plant('planted', 'evil');
 	$node->safe_psql('postgres', "ALTER $who SET search_path = $path");
 	is_right("path set by ALTER $who", 'planted');
+	my ($out, $err) = session($node, 'DROP EXTENSION dq_gate CASCADE', db => 'planted', user => $superuser);
+	unlike($err, qr/evil: |^ERROR/m, "path set by ALTER $who: nor when the extension is dropped");
 	$node->safe_psql('postgres', $_) foreach "ALTER $who RESET search_path", 'DROP DATABASE planted';
 }
 
