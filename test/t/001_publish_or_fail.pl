@@ -234,7 +234,7 @@ foreach my $level ('repeatable read', 'serializable')
 	($status, $out, $err) = psql_c($node, $call, options => "-c default_transaction_isolation=$escaped");
 	is($status, 1, "$level: fails");
 	like($err, qr/ERROR:  0A000: cannot publish in a transaction with isolation level \U$level/, "$level: refused");
-	like($err, qr/HINT: .*READ COMMITTED/, "$level: with the way out");
+	like($err, qr/HINT: .*READ COMMITTED/i, "$level: with the way out");
 }
 ($status, $out, $err) = psql_c($node, $call, options => '-c default_transaction_read_only=on');
 like($err, qr/ERROR:  25006: .*read-only/, 'read-only: refused');
