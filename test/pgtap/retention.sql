@@ -80,7 +80,7 @@ END
 $$;
 \connect - dq_tester
 SET client_min_messages = error;
-SELECT plan(128);
+SELECT plan(131);
 
 -- a row in quarantine for each that is said to have one
 CREATE FUNCTION quarantine_rows(quarantine regclass, run_id bigint, days numeric, requeued bool DEFAULT false) RETURNS bigint LANGUAGE plpgsql AS $$
