@@ -100,7 +100,7 @@ authorize(const LoggedRun *run, bool found)
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
 			 errmsg("run " INT64_FORMAT " does not exist", run->run_id),
-			 errhint("The runs are in dq_gate.runs, unless they were pruned; each is shown to those who may read its target.")));
+			 errhint("The runs are in dq_gate.runs, unless they were purged; each is shown to those who may read all rows of its target.")));
 }
 
 static void
