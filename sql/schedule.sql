@@ -27,8 +27,9 @@ BEGIN
 			MESSAGE = pg_catalog.format('extension pg_cron is not installed in database "%s"', pg_catalog.current_database()),
 			HINT = pg_catalog.concat(
 				'Add pg_cron to shared_preload_libraries, set cron.database_name to this database, restart the server, and CREATE EXTENSION pg_cron here.',
-				' If pg_cron is in another database, call cron.schedule_in_database there'
-				|| pg_catalog.format(', with the command %s and the database %L.', command, pg_catalog.current_database()));
+				CASE WHEN command IS NULL THEN ' If pg_cron is in another database, end the job there.'
+				ELSE pg_catalog.format(' If pg_cron is in another database, call cron.schedule_in_database there, with the command %s and the database %L.',
+					command, pg_catalog.current_database()) END);
 	END IF;
 	IF NOT pg_catalog.has_schema_privilege(schema_name, 'USAGE') THEN
 		RAISE EXCEPTION USING

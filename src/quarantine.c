@@ -134,6 +134,44 @@ has_own_columns(Oid relid)
 	return true;
 }
 
+static char *
+grantee_sql(Oid role)
+{
+	return OidIsValid(role) ? unconstify(char *, quote_identifier(GetUserNameFromId(role, false))) : "PUBLIC";
+}
+
+/*
+ * Take something new from everybody but its owner: whatever default privileges
+ * say of its like, rejected rows are not what they were meant for.
+ */
+static void
+close_to_others(const char *object, const char *privileges)
+{
+	List	   *grantees = NIL;
+	ListCell   *lc;
+	uint64		count;
+
+	count = dq_execute(psprintf("SELECT DISTINCT a.grantee FROM %s AS o (owner, acl), pg_catalog.aclexplode(o.acl) AS a"
+								" WHERE a.grantee <> o.owner", privileges), 0, NULL, NULL, NULL, false);
+	for (uint64 i = 0; i < count; i++)
+	{
+		bool		isnull;
+
+		grantees = lappend_oid(grantees, DatumGetObjectId(dq_result_datum(i, 1, &isnull)));
+	}
+	dq_free_result();
+	foreach(lc, grantees)
+		dq_execute(psprintf("REVOKE ALL ON %s FROM %s CASCADE", object, grantee_sql(lfirst_oid(lc))),
+				   0, NULL, NULL, NULL, false);
+}
+
+static void
+close_table(Oid relid)
+{
+	close_to_others(dq_relation_sql(relid),
+					psprintf("(SELECT c.relowner, c.relacl FROM pg_catalog.pg_class c WHERE c.oid = %u)", relid));
+}
+
 /*
  * The schema of all quarantine tables, made when it is first needed.  It is
  * no member of the extension, so that the evidence outlives it; one that
@@ -156,6 +194,8 @@ quarantine_schema(void)
 		dq_execute("COMMENT ON SCHEMA " DQ_QUARANTINE_SCHEMA " IS"
 				   " 'rejected rows, one table a guarded target, made by dq_gate; they stay when it is dropped'",
 				   0, NULL, NULL, NULL, false);
+		close_to_others("SCHEMA " DQ_QUARANTINE_SCHEMA,
+						"(SELECT n.nspowner, n.nspacl FROM pg_catalog.pg_namespace n WHERE n.nspname = '" DQ_QUARANTINE_SCHEMA "')");
 		dq_execute("GRANT USAGE ON SCHEMA " DQ_QUARANTINE_SCHEMA " TO PUBLIC", 0, NULL, NULL, NULL, false);
 		return get_namespace_oid(DQ_QUARANTINE_SCHEMA, false);
 	}
@@ -189,40 +229,6 @@ choose_name(Oid target, Oid namespace)
 		return relname;
 	return ChooseRelationName(get_namespace_name(get_rel_namespace(target)), relname,
 							  "rejected", namespace, false);
-}
-
-static char *
-grantee_sql(Oid role)
-{
-	return OidIsValid(role) ? unconstify(char *, quote_identifier(GetUserNameFromId(role, false))) : "PUBLIC";
-}
-
-/*
- * Take a new table from everybody but its owner: whatever default privileges
- * say of tables, rejected rows are not what they were meant for.
- */
-static void
-close_to_others(Oid relid)
-{
-	Oid			types[1] = {OIDOID};
-	Datum		values[1] = {ObjectIdGetDatum(relid)};
-	List	   *grantees = NIL;
-	ListCell   *lc;
-	uint64		count;
-
-	count = dq_execute("SELECT DISTINCT a.grantee FROM pg_catalog.pg_class c,"
-					   " pg_catalog.aclexplode(c.relacl) AS a"
-					   " WHERE c.oid = $1 AND a.grantee <> c.relowner", 1, types, values, NULL, false);
-	for (uint64 i = 0; i < count; i++)
-	{
-		bool		isnull;
-
-		grantees = lappend_oid(grantees, DatumGetObjectId(dq_result_datum(i, 1, &isnull)));
-	}
-	dq_free_result();
-	foreach(lc, grantees)
-		dq_execute(psprintf("REVOKE ALL ON %s FROM %s CASCADE", dq_relation_sql(relid),
-							grantee_sql(lfirst_oid(lc))), 0, NULL, NULL, NULL, false);
 }
 
 static Oid
@@ -261,7 +267,7 @@ create_quarantine(const Run *run, List *columns)
 	dq_execute(psprintf("COMMENT ON TABLE %s IS %s", name,
 						dq_literal(psprintf("rows that did not get into %s", run->map->target_sql))),
 			   0, NULL, NULL, NULL, false);
-	close_to_others(get_relname_relid(relname, namespace));
+	close_table(get_relname_relid(relname, namespace));
 	dq_execute(psprintf("ALTER TABLE %s OWNER TO %s", name,
 						quote_identifier(GetUserNameFromId(owner, false))),
 			   0, NULL, NULL, NULL, false);
@@ -634,7 +640,7 @@ dq_pass_quarantine_on(Oid target, Oid old_role, Oid role)
 							quote_identifier(GetUserNameFromId(role, false))),
 				   0, NULL, NULL, NULL, false);
 	if (OidIsValid(relid) && !OidIsValid(old_role))
-		close_to_others(relid);
+		close_table(relid);
 	else if (OidIsValid(relid) && old_role != role && SearchSysCacheExists1(AUTHOID, ObjectIdGetDatum(old_role)))
 		dq_execute(psprintf("REVOKE ALL ON %s FROM %s CASCADE", dq_relation_sql(relid),
 							grantee_sql(old_role)), 0, NULL, NULL, NULL, false);

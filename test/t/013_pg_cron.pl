@@ -59,6 +59,7 @@ refused('loader', "schedule($good, $all_day)", '42704', 'extension pg_cron is no
 like($err, qr/^HINT: .*shared_preload_libraries.*cron\.database_name.*CREATE EXTENSION pg_cron/m, 'no pg_cron: with the way out');
 like($err, qr/CALL dq_gate\.publish_or_fail\('"S x"\.good_staging', '"S x"\.good', tick => '1 minute'\)/, 'no pg_cron: and the command for another database');
 refused('loader', "unschedule($good)", '42704', 'extension pg_cron is not installed', 'no pg_cron, unschedule');
+like($err, qr/If pg_cron is in another database, end the job there\./, 'no pg_cron, unschedule: with the way out');
 $first->safe_psql('postgres', q{
 	SET ROLE loader;
 	CREATE SCHEMA cron;

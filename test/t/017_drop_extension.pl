@@ -62,6 +62,8 @@ foreach my $cascade ('', ' CASCADE')
 	fresh($db);
 	$node->safe_psql($db, 'CREATE EXTENSION dq_gate');
 	with_tables($db);
+	# what an installation may have set up for other schemas
+	$node->safe_psql($db, 'ALTER DEFAULT PRIVILEGES GRANT ALL ON SCHEMAS TO PUBLIC; ALTER DEFAULT PRIVILEGES GRANT ALL ON SCHEMAS TO planter WITH GRANT OPTION');
 	psql_c($node, q{SELECT dq_gate.publish('s', 't')}, db => $db, user => 'keeper');
 	is($node->safe_psql($db, $schema), "$superuser|{$superuser=UC/$superuser,=U/$superuser}|rejected rows, one table a guarded target, made by dq_gate; they stay when it is dropped",
 		'the schema of rejected rows: whose it is, who may look into it, and what it is');
