@@ -3,7 +3,7 @@
 #
 #   SUITES="regress tap"   only these suites (regress, isolation, tap, pgtap)
 #   TESTS="name name"      only these tests, named without directory and suffix
-#   JOBS=1                 that many TAP tests at a time, instead of 3: each has a server of its own and mostly waits
+#   JOBS=1                 that many TAP tests at a time, instead of 4: each has a server of its own and mostly waits; half as many pgTAP tests
 #
 # The last line is "N passed, N failed"; the exit status is 0 only if nothing failed.
 set -euo pipefail
@@ -87,13 +87,13 @@ suite_tap() {
 	mkdir -p "$tap/tmp_check/log"
 	TESTDIR=$tap TESTDATADIR=$tap/tmp_check TESTLOGDIR=$tap/tmp_check/log \
 		PG_REGRESS=$pgxs/test/regress/pg_regress PERL5LIB=$pgxs/test/perl \
-		PG_TEST_TIMEOUT_DEFAULT=${PG_TEST_TIMEOUT_DEFAULT:-60} run_tap tap --jobs "${JOBS:-3}"
+		PG_TEST_TIMEOUT_DEFAULT=${PG_TEST_TIMEOUT_DEFAULT:-60} run_tap tap --jobs "${JOBS:-4}"
 }
 
 suite_pgtap() {
 	select_tests test/pgtap .sql || return 0
 	psql -Xq -v ON_ERROR_STOP=1 -f test/pgtap-setup.sql
-	run_tap pgtap --comments --exec test/pgtap.sh
+	run_tap pgtap --comments --jobs $(((${JOBS:-4} + 1) / 2)) --exec test/pgtap.sh
 }
 
 psql -XAtc "SELECT 'PostgreSQL ' || current_setting('server_version')"
