@@ -5,13 +5,12 @@ use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
-use GateTest;
+use GateTest qw(:DEFAULT as must $status $out $err);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $node = new_gate_node('rights');
-my ($status, $out, $err);
 my $superuser = $node->safe_psql('postgres', 'SELECT current_user');
 
 $node->safe_psql('postgres', q{
@@ -22,21 +21,6 @@ $node->safe_psql('postgres', q{
 	CREATE SCHEMA mart AUTHORIZATION etl;
 	GRANT USAGE ON SCHEMA mart TO PUBLIC;
 });
-
-sub as
-{
-	my ($user, $sql, %options) = @_;
-	($status, $out, $err) = psql_c($node, $sql, user => $user, %options);
-	return $status == 0 ? $out : $err =~ /^ERROR:  (\w{5}): (.*)/m ? "$1: $2" : $err;
-}
-
-sub must
-{
-	my ($user, $sql) = @_;
-	my $result = as($user, $sql);
-	die "as $user: $sql: $err" if $status != 0;
-	return $result;
-}
 
 must('etl', q{
 	CREATE TABLE mart.visit (id int PRIMARY KEY, place text, n int CHECK (n >= 0));

@@ -72,15 +72,7 @@ $first->safe_psql('postgres', 'DROP SCHEMA cron CASCADE');
 foreach my $name (sort keys %node)
 {
 	my $node = $node{$name};
-	my $host = $node->host;
-	my $workers = $name eq 'worker' ? 'on' : 'off';
-	$node->append_conf('postgresql.conf', <<"END");
-shared_preload_libraries = 'pg_cron'
-cron.database_name = 'postgres'
-cron.host = '$host'
-cron.use_background_workers = $workers
-END
-	$node->restart;
+	start_pg_cron($node, workers => $name eq 'worker');
 	$node->safe_psql('postgres', 'CREATE EXTENSION pg_cron');
 }
 refused('loader', "schedule($good, $all_day)", '42501', 'permission denied for schema cron of pg_cron', 'no right');

@@ -4,13 +4,12 @@ use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
-use GateTest;
+use GateTest qw(:DEFAULT as must $status $out $err);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $node = new_gate_node('operators');
-my ($status, $out, $err);
 
 $node->safe_psql('postgres', q{
 	CREATE ROLE etl LOGIN;
@@ -23,21 +22,6 @@ $node->safe_psql('postgres', q{
 	CREATE SCHEMA mart AUTHORIZATION etl;
 	GRANT USAGE ON SCHEMA mart TO PUBLIC;
 });
-
-sub as
-{
-	my ($user, $sql, %options) = @_;
-	($status, $out, $err) = psql_c($node, $sql, user => $user, %options);
-	return $status == 0 ? $out : $err =~ /^ERROR:  (\w{5}): (.*)/m ? "$1: $2" : $err;
-}
-
-sub must
-{
-	my ($user, $sql) = @_;
-	my $result = as($user, $sql);
-	die "as $user: $sql: $err" if $status != 0;
-	return $result;
-}
 
 must('etl', q{
 	CREATE TABLE mart.sale (id int PRIMARY KEY, n int, note text);

@@ -306,16 +306,8 @@ my $cron = $node->safe_psql('postgres', q{SELECT 1 FROM pg_available_extensions 
 foreach my $mode ($cron ? qw(connection worker) : ())
 {
 	my $scheduled = new_gate_node("purge_$mode");
-	my $host = $scheduled->host;
-	my $workers = $mode eq 'worker' ? 'on' : 'off';
 
-	$scheduled->append_conf('postgresql.conf', <<"END");
-shared_preload_libraries = 'pg_cron'
-cron.database_name = 'postgres'
-cron.host = '$host'
-cron.use_background_workers = $workers
-END
-	$scheduled->restart;
+	start_pg_cron($scheduled, workers => $mode eq 'worker');
 	$scheduled->safe_psql('postgres', $helpers . 'CREATE EXTENSION pg_cron; GRANT USAGE ON SCHEMA cron TO loader;');
 	gate($scheduled, 'g');
 	$scheduled->safe_psql('postgres', q{SELECT old_runs('g', 20, 2)});

@@ -5,14 +5,13 @@ use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
-use GateTest;
+use GateTest qw(:DEFAULT as must $status $out $err);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $node = new_gate_node('roles');
 my $superuser = $node->safe_psql('postgres', 'SELECT current_user');
-my ($status, $out, $err);
 
 $node->safe_psql('postgres', q{
 	CREATE ROLE etl LOGIN;
@@ -37,21 +36,6 @@ $node->safe_psql('postgres', q{
 	ALTER DEFAULT PRIVILEGES FOR ROLE etl GRANT SELECT ON TABLES TO PUBLIC;
 	ALTER DEFAULT PRIVILEGES FOR ROLE etl IN SCHEMA dq_quarantine GRANT SELECT ON TABLES TO reader;
 });
-
-sub as
-{
-	my ($user, $sql, %options) = @_;
-	($status, $out, $err) = psql_c($node, $sql, user => $user, %options);
-	return $status == 0 ? $out : $err =~ /^ERROR:  (\w{5}): (.*)/m ? "$1: $2" : $err;
-}
-
-sub must
-{
-	my ($user, $sql) = @_;
-	my $result = as($user, $sql);
-	die "as $user: $sql: $err" if $status != 0;
-	return $result;
-}
 
 # === what may be read
 

@@ -17,14 +17,8 @@ plan skip_all => 'pg_cron is not installed'
 
 foreach my $node (values %node)
 {
-	my $host = $node->host;
-	$node->append_conf('postgresql.conf', <<"END");
-shared_preload_libraries = 'pg_cron'
-cron.database_name = 'warehouse'
-cron.host = '$host'
-END
 	$node->safe_psql('postgres', 'CREATE ROLE loader LOGIN');
-	$node->restart;
+	start_pg_cron($node, db => 'warehouse');
 	$node->safe_psql('postgres', 'CREATE DATABASE warehouse');
 }
 $node{source}->safe_psql('warehouse', q{

@@ -9,7 +9,14 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT = qw(new_gate_node psql_c session background_c log_is_clean evidence);
+our @EXPORT = qw(new_gate_node start_pg_cron psql_c session background_c log_is_clean evidence);
+our @EXPORT_OK = qw(as must $status $out $err);
+
+# what the last call of as has answered
+our ($status, $out, $err);
+
+# the server that was made last
+my $latest;
 
 # A started server whose database postgres has the extension
 sub new_gate_node
@@ -29,7 +36,26 @@ $conf
 END
 	$node->start;
 	$node->safe_psql('postgres', 'CREATE EXTENSION dq_gate');
+	$latest = $node;
 	return $node;
+}
+
+# Restarts a server with pg_cron, for one database, in one of its two modes
+sub start_pg_cron
+{
+	my ($node, %options) = @_;
+	my $host = $node->host;
+	my $database = $options{db} // 'postgres';
+	my $workers = $options{workers} ? 'on' : 'off';
+
+	$node->append_conf('postgresql.conf', <<END);
+shared_preload_libraries = 'pg_cron'
+cron.database_name = '$database'
+cron.host = '$host'
+cron.use_background_workers = $workers
+END
+	$node->restart;
+	return;
 }
 
 sub _psql_command
@@ -59,6 +85,24 @@ sub psql_c
 	my $status = $? >> 8;
 	chomp $out;
 	return ($status, $out, $err);
+}
+
+# Runs SQL as a role on the server that was made last.  Returns what it prints,
+# or the SQLSTATE and message of its error.
+sub as
+{
+	my ($user, $sql, %options) = @_;
+	($status, $out, $err) = psql_c($latest, $sql, user => $user, %options);
+	return $status == 0 ? $out : $err =~ /^ERROR:  (\w{5}): (.*)/m ? "$1: $2" : $err;
+}
+
+# The same of what has to work
+sub must
+{
+	my ($user, $sql) = @_;
+	my $result = as($user, $sql);
+	die "as $user: $sql: $err" if $status != 0;
+	return $result;
 }
 
 # Runs a script in one session that goes on after errors.
