@@ -56,6 +56,15 @@ dq_shows_rows(const Gate *gate, Oid relid, Oid caller)
 	return !gate->registered || dq_can_act_as(caller, gate->run_as) || dq_may_see_rows(relid, caller);
 }
 
+/*
+ * Whether the caller of a run may not see the rows that it works on.
+ */
+bool
+dq_is_veiled(const Gate *gate, Oid staging, Oid caller)
+{
+	return !dq_shows_rows(gate, staging, caller) || !dq_shows_rows(gate, gate->target, caller);
+}
+
 /* Whether the text of an error is the server's or our own, about no row */
 static bool
 names_no_values(int sqlstate)

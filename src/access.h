@@ -11,6 +11,7 @@
 extern bool dq_may_read(Oid relid, Oid role);
 extern bool dq_may_see_rows(Oid relid, Oid role);
 extern bool dq_shows_rows(const Gate *gate, Oid relid, Oid caller);
+extern bool dq_is_veiled(const Gate *gate, Oid staging, Oid caller);
 
 extern void dq_run_veiled(bool veiled, DqStep step, void *arg, const Gate *gate,
 						  Oid caller);

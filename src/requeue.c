@@ -183,8 +183,7 @@ open_gate(Requeue *requeue, Oid named)
 	requeue->staging = choose_staging(requeue, named);
 	dq_check_staging(requeue->staging, requeue->target);
 	dq_authorize_run(requeue->gate, requeue->staging, requeue->caller, false);
-	requeue->veiled = !dq_shows_rows(requeue->gate, requeue->staging, requeue->caller) ||
-		!dq_shows_rows(requeue->gate, requeue->target, requeue->caller);
+	requeue->veiled = dq_is_veiled(requeue->gate, requeue->staging, requeue->caller);
 	requeue->quarantine_relid = dq_quarantine_of(requeue->target);
 	check_run(requeue);
 	dq_authorize_requeue(requeue->gate, requeue->staging, requeue->quarantine_relid);

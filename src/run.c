@@ -53,8 +53,7 @@ open_gate(Run *run, Oid staging, Oid target)
 	run->gate = dq_resolve_gate(target);
 	dq_check_staging(staging, target);
 	dq_authorize_run(run->gate, staging, run->caller, run->dry_run);
-	run->veiled = !dq_shows_rows(run->gate, staging, run->caller) ||
-		!dq_shows_rows(run->gate, target, run->caller);
+	run->veiled = dq_is_veiled(run->gate, staging, run->caller);
 }
 
 /*

@@ -66,13 +66,6 @@ is_overdue(const CheckResult *result)
 	return result->check->action == DQ_SKIP && result->action == DQ_BLOCK;
 }
 
-/* The action behind a failure, unless it is the usual one */
-static const char *
-action_suffix(const CheckResult *result)
-{
-	return result->action == DQ_BLOCK ? "" : psprintf(" (%s)", dq_action_name(result->action));
-}
-
 /* What a failed check has found, for those who may not see the rows */
 static const char *
 public_finding(const CheckResult *result)
@@ -84,7 +77,9 @@ public_finding(const CheckResult *result)
 static char *
 failure_text(const CheckResult *result, const char *finding)
 {
-	return psprintf("%s: %s%s", result->check->name, finding, action_suffix(result));
+	return psprintf("%s: %s%s", result->check->name, finding,
+					result->action == DQ_BLOCK ? "" :
+					psprintf(" (%s)", dq_action_name(result->action)));
 }
 
 /*
@@ -128,48 +123,59 @@ dq_judge_run(Run *run)
 		run->verdict = DQ_VERDICT_AUDITED;
 }
 
-/* The result of the check of that name, NULL if there is none */
-static const CheckResult *
-find_result(const Run *run, const char *name)
+/*
+ * The failures for those who may not see the rows: what failed and in how many
+ * of them, and neither the text of an error nor what was computed from their
+ * values.  In the order of the checks, or what kept the batch out before the
+ * rest.
+ */
+static List *
+public_failures(const Run *run, bool worst_first)
 {
+	List	   *of_checks = NIL;
+	List	   *of_run;
+	int			checks = 0;
+	int			blocking = 0;
 	ListCell   *lc;
 
 	foreach(lc, run->results)
 	{
-		CheckResult *result = lfirst(lc);
+		const CheckResult *result = lfirst(lc);
+		char	   *text;
 
-		if (strcmp(result->check->name, name) == 0)
-			return result;
+		if (result->status != DQ_FAILED && result->status != DQ_ERROR)
+			continue;
+		checks++;
+		text = failure_text(result, public_finding(result));
+		if (worst_first && blocks(result))
+			of_checks = list_insert_nth(of_checks, blocking++, text);
+		else
+			of_checks = lappend(of_checks, text);
 	}
-	return NULL;
+	/* what no check has said but the run itself, in words of our own unless it is an error */
+	of_run = run->verdict == DQ_VERDICT_PUBLISH_FAILED ?
+		list_make1(psprintf("publish: SQLSTATE %s", run->error_sqlstate)) :
+		list_copy_tail(run->failures, checks);
+	return worst_first && !run->published ? list_concat(of_run, of_checks) :
+		list_concat(of_checks, of_run);
 }
 
 /*
- * The failures as the caller is told them: one who may not see the rows learns
- * what failed and in how many of them, and neither the text of an error nor
- * what was computed from their values.
+ * The failures as the caller is told them.
  */
 List *
 dq_told_failures(const Run *run)
 {
-	List	   *told = NIL;
-	ListCell   *name;
-	ListCell   *failure;
+	return run->veiled ? public_failures(run, false) : run->failures;
+}
 
-	if (!run->veiled)
-		return run->failures;
-	forboth(name, run->failed, failure, run->failures)
-	{
-		const CheckResult *result = find_result(run, lfirst(name));
-
-		if (result)
-			told = lappend(told, failure_text(result, public_finding(result)));
-		else if (run->error && strcmp(lfirst(name), "publish") == 0)
-			told = lappend(told, psprintf("publish: SQLSTATE %s", run->error_sqlstate));
-		else
-			told = lappend(told, lfirst(failure));
-	}
-	return told;
+/*
+ * The failures as everybody is told them who listens.
+ */
+List *
+dq_public_failures(const Run *run)
+{
+	return public_failures(run, true);
 }
 
 /*
@@ -245,41 +251,6 @@ dq_moves_rows(const Run *run)
 			return true;
 	}
 	return false;
-}
-
-/*
- * The failures for those who may not read the target, what kept the batch out
- * before the rest.
- */
-List *
-dq_public_failures(const Run *run)
-{
-	List	   *blocking = NIL;
-	List	   *others = NIL;
-	List	   *of_run;
-	int			checks = 0;
-	ListCell   *lc;
-
-	foreach(lc, run->results)
-	{
-		const CheckResult *result = lfirst(lc);
-		char	   *text;
-
-		if (result->status != DQ_FAILED && result->status != DQ_ERROR)
-			continue;
-		checks++;
-		text = failure_text(result, public_finding(result));
-		if (blocks(result))
-			blocking = lappend(blocking, text);
-		else
-			others = lappend(others, text);
-	}
-	/* what no check has said but the run itself, in words of our own unless it is an error */
-	of_run = run->verdict == DQ_VERDICT_PUBLISH_FAILED ?
-		list_make1(psprintf("publish: SQLSTATE %s", run->error_sqlstate)) :
-		list_copy_tail(run->failures, checks);
-	return run->published ? list_concat(list_concat(blocking, others), of_run) :
-		list_concat(list_concat(of_run, blocking), others);
 }
 
 /*
